@@ -8,7 +8,8 @@ import pytest
 from run_files import write_run
 
 MODULES = ("lz4", "joblib", "numpy", "sitecustomize", "multiprocessing", "encodings")
-N_RUNS = 20  # so many files are read by several processes
+N_RUNS = 2
+N_BLANKS = 40_000_000  # two files of such a size are read by several processes
 
 
 @pytest.fixture
@@ -17,7 +18,8 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "submissions"
     for number in range(N_RUNS):
         task = {"xfinbench_calc": [{"acc": value} for value in (1.0, 0.0)]}
-        write_run(folder / f"model-{number}", task, model=f"model-{number}")
+        file = write_run(folder / f"model-{number}", task, model=f"model-{number}")
+        file.write_text(file.read_text() + " " * N_BLANKS)
     for name in MODULES:
         code = f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\n"
         if name in ("joblib", "multiprocessing"):

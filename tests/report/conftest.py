@@ -20,20 +20,32 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Iterator[Any]:
+    """A page for all tests of a module: to open one takes longer than most of them."""
+    with browser.new_context() as context:
+        yield context.new_page()
+
+
 @pytest.fixture
-def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A page that at the end has told of no error and asked for nothing but files of tests."""
+def page(opened: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """An empty page that at the end has told of no error and asked for nothing but files of tests."""
     told: list[str] = []
     asked: list[str] = []
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        found = context.new_page()
-        found.on("console", lambda message: told.append(message.text))
-        found.on("pageerror", lambda error: told.append(str(error)))
-        found.on(
-            "dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss())
-        )
-        found.on("request", lambda request: asked.append(request.url))
-        yield found
+    listeners = {
+        "console": lambda message: told.append(message.text),
+        "pageerror": lambda error: told.append(str(error)),
+        "dialog": lambda dialog: (told.append(dialog.message), dialog.dismiss()),
+        "request": lambda request: asked.append(request.url),
+    }
+    opened.goto("about:blank")
+    opened.set_viewport_size({"width": 1280, "height": 900})
+    opened.emulate_media(media="null", color_scheme="null")
+    for event, listener in listeners.items():
+        opened.on(event, listener)
+    yield opened
+    for event, listener in listeners.items():
+        opened.remove_listener(event, listener)
     assert told == []
     own = (tmp_path_factory.getbasetemp().as_uri(), "data:")
     assert [url for url in asked if not url.startswith(own)] == []

@@ -224,7 +224,6 @@ def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
 
 
 def write_log(path: Path, sizes: Mapping[str, int]) -> None:
-    pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
         for name, size in sizes.items():
             log.writestr(name, b" " * size)

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def test_the_missing_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
-    (tmp_path / "one.eval").write_bytes(b"")
+    with zipfile.ZipFile(tmp_path / "one.eval", "w"):
+        pass
     with pytest.raises(DataError, match=r"pip install inspect-ai"):
         report.read([tmp_path])

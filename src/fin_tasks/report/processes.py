@@ -17,7 +17,7 @@ from .redact import printable
 
 T = TypeVar("T")
 
-_MANY = 16  # fewer files are done before other processes have started
+_MANY_BYTES = 64 * 2**20  # fewer are read before other processes have started
 _MAX_PROCESSES = 4
 
 
@@ -26,17 +26,19 @@ def for_each(
 ) -> dict[Any, T | DataError]:
     """Call the function for each file, which is its first argument.
 
-    Return its results by file; of a file that cannot be used, a DataError that says why. Many files are shared among
+    Return its results by file; of a file that cannot be used, a DataError that says why. Large files are shared among
     processes, with a progress bar.
     """
-    is_many = len(calls) > _MANY
+    files = [call[0] for call in calls]
+    n_bytes = sum(file.stat().st_size for file in files if file.exists())
+    is_many = len(files) > 1 and n_bytes > _MANY_BYTES
     progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with workers(n_processes) as parallel:
         outcomes = parallel(
             joblib.delayed(_outcome_of)(function, *call) for call in progress
         )
-        return dict(zip([call[0] for call in calls], outcomes, strict=True))
+        return dict(zip(files, outcomes, strict=True))
 
 
 def _outcome_of(function: Callable[..., T], file: Path, *others: Any) -> T | DataError:

@@ -57,14 +57,13 @@ def inspect_for(path: Path) -> Any:
         DataError: inspect_ai is not installed, or the log is too large.
         ValueError, OSError, BadZipFile: The log is no archive, or has too many parts.
     """
+    _check_size(path)
     try:
-        module = importlib.import_module("inspect_ai.log")
+        return importlib.import_module("inspect_ai.log")
     except ImportError as error:
         raise DataError(
             f"{path}: a log of inspect_ai; `pip install inspect-ai` brings what reads it."
         ) from error
-    _check_size(path)
-    return module
 
 
 def _check_size(path: Path) -> None:
