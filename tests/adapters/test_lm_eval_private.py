@@ -8,9 +8,8 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-import torch
 from lm_eval.api.model import CachingLM
-from lm_eval.models import api_models, huggingface
+from lm_eval.models import api_models
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.dummy import DummyLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
@@ -42,6 +41,12 @@ def vllm_causallms(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, module)
     return importlib.import_module(module)
+
+
+@pytest.fixture(scope="module")
+def huggingface() -> Any:
+    """lm-eval's module of Hugging Face models, which takes seconds to import."""
+    return importlib.import_module("lm_eval.models.huggingface")
 
 
 def made(cls: type, **attributes: Any) -> Any:
@@ -135,7 +140,9 @@ def test_the_placeholder_of_empty_replies(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_generate_until_calls_both_of_the_names(vllm_causallms: Any) -> None:
+def test_generate_until_calls_both_of_the_names(
+    vllm_causallms: Any, huggingface: Any
+) -> None:
     for function in (
         huggingface.HFLM.generate_until,
         vllm_causallms.VLLM.generate_until,
@@ -170,7 +177,9 @@ def test_model_generate_of_vllm(vllm_causallms: Any) -> None:
 
 
 @pytest.mark.parametrize("named", [7, [7, 8], None])
-def test_model_generate_of_hf(named: Any) -> None:
+def test_model_generate_of_hf(named: Any, huggingface: Any) -> None:
+    import torch
+
     prompt = [5, 5]
     rows = [[*prompt, 1, 2, 3], [*prompt, 1, 7, 0], [*prompt, 1, 2, 7]]
     model = made(
@@ -193,7 +202,7 @@ def test_model_generate_of_hf(named: Any) -> None:
     assert found == [True, False, False, False, False, False]
 
 
-def test_names_are_put_back_after_an_error() -> None:
+def test_names_are_put_back_after_an_error(huggingface: Any) -> None:
     before = huggingface.postprocess_generated_text
     model = made(huggingface.HFLM, _model_generate=None)
     with pytest.raises(ZeroDivisionError), marking_cut_offs(model):
@@ -212,7 +221,7 @@ def test_lm_of_a_cache(tmp_path: Any) -> None:
     cached.dbdict.close()
 
 
-def test_the_tokenizer_of_a_model() -> None:
+def test_the_tokenizer_of_a_model(huggingface: Any) -> None:
     encode = lambda text: [0, *text.split()]  # noqa: E731
     model = made(huggingface.HFLM, tokenizer=SimpleNamespace(encode=encode))
     assert token_counts(model, ["a b", ""]) == [3, 1]

@@ -5,25 +5,19 @@ import pickle
 from typing import Any
 
 import pytest
-from lm_eval.tasks import TaskManager
+from in_process import manager
 from lm_eval.utils import sanitize_list
 
 from fin_tasks.adapters.lm_eval import FinTask
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.scored_task import SampleReading
 from fin_tasks.errors import ConfigError
-from fin_tasks.resources import task_yaml_dir
 
 NOBODY = "http://127.0.0.1:1/v1"
 
 
 def task(name: str, metadata: dict[str, Any]) -> FinTask:
-    manager = TaskManager(
-        include_path=str(task_yaml_dir()),
-        include_defaults=False,
-        metadata={"source": "sample", **metadata},
-    )
-    made: FinTask = manager.load([name])["tasks"][name]
+    made: FinTask = manager(**metadata).load([name])["tasks"][name]
     return made
 
 

@@ -7,19 +7,12 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
-from in_process import Scripted, run, samples, saved
+from in_process import Scripted, manager, run, samples, saved
 from lm_eval import simple_evaluate
-from lm_eval.models.huggingface import HFLM
-from lm_eval.tasks import TaskManager
 from submissions import verify
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
-from fin_tasks.resources import task_yaml_dir
 
 pytestmark = pytest.mark.slow
 
@@ -101,15 +94,10 @@ def test_one_request_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def evaluate(model: Any, **more: Any) -> dict[str, Any]:
-    manager = TaskManager(
-        metadata={"source": "sample"},
-        include_path=task_yaml_dir(),
-        include_defaults=False,
-    )
     found = simple_evaluate(
         model=model,
         tasks=[TASK],
-        task_manager=manager,
+        task_manager=manager(),
         apply_chat_template=True,
         limit=4,
         bootstrap_iters=0,
@@ -177,8 +165,14 @@ def test_predictions_without_scores_keep_the_metric(
     assert len(warnings_in(caplog)) == 1
 
 
-def tiny_model() -> HFLM:
+def tiny_model() -> Any:
     """A model of transformers that says the first word of its vocabulary again and again."""
+    from lm_eval.models.huggingface import HFLM
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
     words = Tokenizer(WordLevel({"word": 0, "<end>": 1, "?": 2}, unk_token="?"))  # noqa: S106
     words.pre_tokenizer = Whitespace()
     tokenizer = PreTrainedTokenizerFast(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from fin_tasks.benchmarks.dynostock.chart_files import chart_of
 from fin_tasks.benchmarks.dynostock.files import table
@@ -209,11 +208,11 @@ def test_the_currency_is_that_of_the_file(
     assert words in prompt and ("dollars" in prompt) == ("dollars" in words)
     drawn = []
 
-    def remember(self: Figure, *arguments: Any, **options: Any) -> None:
+    def remember(self: Any, *arguments: Any, **options: Any) -> None:
         drawn.extend(axes.get_ylabel() for axes in self.axes)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", remember)
+        patch.setattr("matplotlib.figure.Figure.savefig", remember)
         draw(chart_of(excerpt, 256))
     assert drawn[0] == axis
 

@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -106,6 +107,10 @@ class Market:
     def _report_rows(self) -> Mapping[str, slice]:
         return _rows_by_ticker(self.reports)
 
+    @cached_property
+    def _candles(self) -> pd.DataFrame:
+        return self.prices.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
+
     def excerpt(
         self,
         ticker: str,
@@ -113,30 +118,27 @@ class Market:
         end: date,
     ) -> Excerpt:
         """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
-        days = pd.Timestamp(start), pd.Timestamp(end)
         # The tables are sorted by ticker and day, and a mask of all rows would take much longer.
         no_rows = slice(0, 0)
-        every_day = self.prices.iloc[self._price_rows.get(ticker, no_rows)]
-        every_report = self.reports.iloc[self._report_rows.get(ticker, no_rows)]
-        first_row = every_day["date"].searchsorted(days[0])
-        end_row = every_day["date"].searchsorted(days[1], "right")
-        rows = every_day.iloc[first_row:end_row]
-        if rows["close"].isna().all():
+        every_day = self._price_rows.get(ticker, no_rows)
+        shown = _rows_between(self.prices["date"], every_day, start, end)
+        prices = self._candles.iloc[shown]
+        if prices["close"].isna().all():
             known = "no prices"
-            if len(every_day):
-                first, last = every_day["date"].dt.date.iloc[[0, -1]]
-                known = f"prices from {first} to {last}"
+            days = self.prices["date"].iloc[every_day].dt.date
+            if len(days):
+                known = f"prices from {days.iloc[0]} to {days.iloc[-1]}"
             raise DataError(
                 f"{ticker}: expected prices from {start} to {end}, found {known}."
             )
-        factor = rows["splits_after"].iloc[-1]
-        prices = rows.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
+        factor = self.prices["splits_after"].iloc[shown.stop - 1]
         if factor != 1:
             # Division and multiplication change the last bits.
             volume = prices["volume"] / factor
             prices = (prices * factor).assign(volume=volume).round(6)
-        is_shown = every_report["reported"].between(*days)
-        filed = every_report[is_shown].reset_index(drop=True)
+        every_report = self._report_rows.get(ticker, no_rows)
+        shown = _rows_between(self.reports["reported"], every_report, start, end)
+        filed = self.reports.iloc[shown].reset_index(drop=True)
         factors = filed["later_splits"] * factor
         reports = filed.copy()
         if (factors != 1).any():
@@ -155,6 +157,17 @@ def _rows_by_ticker(table: pd.DataFrame) -> dict[str, slice]:
         rows[str(ticker)] = slice(first_row, first_row + n_rows)
         first_row += n_rows
     return rows
+
+
+def _rows_between(
+    days: "pd.Series[pd.Timestamp]", rows: slice, start: date, end: date
+) -> slice:
+    """Return those of some rows, which are sorted by day, whose day is from `start` to `end`; unknown days are last."""
+    sorted_days = days.to_numpy()[rows]
+    first, stop = np.searchsorted(
+        sorted_days, [np.datetime64(start, "D"), np.datetime64(end, "D") + 1]
+    )
+    return slice(rows.start + int(first), rows.start + int(stop))
 
 
 def strict_timing(market: Market) -> Market:

@@ -31,10 +31,6 @@ _MOVEMENTS = ("a fall", "a rise")
 _PRICE_COLUMNS = ["last", *CANDLE_COLUMNS, "volume"]
 _DAY = "%Y-%m-%d"
 _UNKNOWN = "not known"
-_PRICE_FORMS = {
-    **dict.fromkeys(("first", "last"), f"{{:{_DAY}}}"),
-    **dict.fromkeys((*CANDLE_COLUMNS, "volume"), "{:.2f}"),
-}
 
 
 class NoSuchEventError(DataError):
@@ -218,11 +214,14 @@ def _history(
         candles = {"first": "first", "last": "last", **CANDLE_AGGREGATION}
         periods = groups.agg(candles).assign(volume=volume)
     periods = periods.assign(volume=periods["volume"] / 1e6)
-    columns = {}
-    for name, form in _PRICE_FORMS.items():
+    columns: dict[str, list[str]] = {}
+    for name in ("first", "last"):
+        days = periods[name].to_numpy()
+        columns[name] = np.datetime_as_string(days, unit="D").tolist()
+    for name in (*CANDLE_COLUMNS, "volume"):
         # NaN differs from itself. Strings in a column of pandas would take five times as long.
         columns[name] = [
-            form.format(value) if value == value else _UNKNOWN
+            f"{value:.2f}" if value == value else _UNKNOWN
             for value in periods[name].tolist()
         ]
     for name in CANDLE_COLUMNS:

@@ -15,7 +15,8 @@ Final answer: <a number>"""
 def recall_documents(market: Market, windows: Sequence[Window]) -> list[dict[str, Any]]:
     """Return a document for the last day of each window, which asks for the close without a chart or another price."""
     docs = {}
-    for window in windows:
+    # Windows of different sizes end on the same day.
+    for window in {(item.ticker, item.end): item for item in windows}.values():
         excerpt = market.excerpt(window.ticker, window.start, window.end)
         closes = excerpt.prices["close"]
         day, close = list(closes.dropna().items())[-1]
