@@ -5,13 +5,14 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from case_files import name_of, rows
+from case_files import rows
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
@@ -39,47 +40,67 @@ MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It 
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
 
 
+PURPOSES = {
+    "Make true statements": "statement_true",
+    "Make false statements": "statement_false",
+    "Make multiple-choice": "mcq",
+    "Split it into calculation": "calcu",
+    "statement is true?": "verify_true",
+    "statement is false?": "verify_false",
+    "right choice": "verify_mcq",
+    "every figure that the calculation": "verify_calcu",
+    "verify calcu": "verify_calcu",
+    "First claim:": "pair",
+}
+GOOD_REPLIES = {
+    "statement_true": TRUE,
+    "statement_false": FALSE,
+    "mcq": MCQ,
+    "calcu": CALCU,
+    "verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes",
+    "pair": "No",
+}
+
+
 def purpose_of(prompt: str) -> str:
     """Recognize a request by what our prompts say."""
-    marks = {
-        **{
-            "Make true statements": "statement_true",
-            "Make false statements": "statement_false",
-        },
-        **{
-            "Make multiple-choice": "mcq",
-            "Split it into calculation": "calcu",
-        },
-        **{
-            "statement is true?": "verify_true",
-            "statement is false?": "verify_false",
-            "right choice": "verify_mcq",
-        },
-        **{
-            "every figure that the calculation": "verify_calcu",
-            "verify calcu": "verify_calcu",
-            "First claim:": "pair",
-        },
-    }
-    return next(purpose for mark, purpose in marks.items() if mark in prompt)
+    return next(purpose for mark, purpose in PURPOSES.items() if mark in prompt)
+
+
+def number_in(prompt: str) -> int:
+    """Return the number of the source that a request is about."""
+    return int((re.findall(r"(?:source|store) (\d+)", prompt) or ["0"])[-1])
 
 
 def good(prompt: str) -> str:
     purpose = purpose_of(prompt)
-    made = {
-        "statement_true": TRUE,
-        "statement_false": FALSE,
-        "mcq": MCQ,
-        "calcu": CALCU,
-    }
-    if purpose in made:
-        n = re.findall(r"source (\d+)", prompt)
-        return f"Context: There are 6 boxes with 7 dollars each in store {n[-1] if n else 0}.\n{made[purpose]}"
-    yes = {
-        "verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes",
-        "pair": "No",
-    }
-    return yes.get(purpose, "Yes, Yes")
+    reply = GOOD_REPLIES.get(purpose, "Yes, Yes")
+    if purpose not in ("statement_true", "statement_false", "mcq", "calcu"):
+        return reply
+    context = f"There are 6 boxes with 7 dollars each in store {number_in(prompt)}."
+    return f"Context: {context}\n{reply}"
+
+
+def sources(n: int) -> list[dict[str, str]]:
+    return [{"question": f"source {number}: what is 6 times 7?"} for number in range(n)]
+
+
+def built_with(
+    folder: Path, cases: Sequence[Mapping[str, str]], **options: str
+) -> tuple[Any, list[dict[str, dict[str, Any]]]]:
+    """Return the report of a build with a bad reply for each source, and the questions of each source by kind."""
+
+    def say(prompt: str) -> str:
+        case = cases[number_in(prompt)]
+        is_bad = purpose_of(prompt) == case["purpose"]
+        return case["reply"] if is_bad else good(prompt)
+
+    report, questions = build(folder, say, *sources(len(cases)), **options)
+    by_source: list[dict[str, dict[str, Any]]] = [{} for _ in cases]
+    for question in questions:
+        number = int(question["id"].removeprefix("s").split("_")[0])
+        by_source[number][question["kind"]] = question
+    return report, by_source
 
 
 def table(folder: Path, *rows: dict[str, str]) -> Path:
@@ -113,22 +134,13 @@ def run(folder: Path, url: str, file: Path, **options: str | None) -> Any:
     more = []
     for name, value in options.items():
         more += [f"--{name.replace('_', '-')}", *([] if value is None else [value])]
-    command = [
-        "build",
-        "xfinbench",
-        "--from",
-        str(file),
-        "--model",
-        "m",
-        "--base-url",
-        url,
-        "--json",
-    ]
-    return CliRunner().invoke(app, [*command, "--out", str(folder / "own"), *more])
+    command = ["build", "xfinbench", f"--from={file}", "--model=m", "--json"]
+    command += [f"--base-url={url}", f"--out={folder / 'own'}", *more]
+    return CliRunner().invoke(app, command)
 
 
 def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
-    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
+    rows = sources(4)
     seen: list[str] = []
     options = {"verify_model": "other", "validation": "0.5"}
     report, questions = build(
@@ -142,40 +154,34 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     assert len(seen) == 16 + 4 * (4 + 1)
     for prompt in seen:
         assert ("olution: 42" in prompt) == (purpose_of(prompt) != "pair")
-    sources: dict[str, set[str]] = {"test": set(), "validation": set()}
-    for split, own in sources.items():
-        for subset in ("bool", "mcq", "calc"):
-            (docs,) = load(
-                subset=subset, split=split, data_dir=str(tmp_path / "own")
-            ).values()
-            own |= {name.split("_")[0] for name in docs["id"]}
-            assert json.loads(docs.info.description)["left_out"] == {}
-            for doc in docs:
-                assert "with 7 dollars each in store" in doc["prompt"]
-                assert (
-                    subset != "mcq"
-                    or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
-                )
-    assert not sources["test"] & sources["validation"] and len(sources["test"]) == 2
+    exercises: dict[str, set[str]] = {"test": set(), "validation": set()}
+    for split, subset in product(exercises, ("bool", "mcq", "calc")):
+        own = str(tmp_path / "own")
+        (docs,) = load(subset=subset, split=split, data_dir=own).values()
+        exercises[split] |= {name.split("_")[0] for name in docs["id"]}
+        assert json.loads(docs.info.description)["left_out"] == {}
+        for doc in docs:
+            assert "with 7 dollars each in store" in doc["prompt"]
+            if subset == "mcq":
+                place = "ABC".index(doc["ground_truth"])
+                assert doc["choices"][place] == "It is 42"
+    assert exercises["test"].isdisjoint(exercises["validation"])
+    assert len(exercises["test"]) == 2
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
-@pytest.mark.parametrize("case", rows("own_questions"), ids=name_of)
-def test_a_bad_reply_drops_its_question_only(
-    tmp_path: Path, case: dict[str, str]
-) -> None:
-    purpose, reply, rule = case["purpose"], case["reply"], case["rule"]
-    report, questions = build(
-        tmp_path,
-        lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt),
-    )
-    (dropped,) = (one for one in questions if one["dropped"])
-    assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
-    assert (
-        report["rules"]["all"] == {"kept": 3, rule: 1}
-        and report["dropped_share"] == 0.25
-    )
-    assert sum(report["splits"].values()) == 3
+def test_a_bad_reply_drops_its_question_only(tmp_path: Path) -> None:
+    cases = rows("own_questions")
+    report, by_source = built_with(tmp_path, cases)
+    for case, questions in zip(cases, by_source, strict=True):
+        (dropped,) = (one for one in questions.values() if one["dropped"])
+        assert dropped["dropped"] == case["rule"], case["id"]
+        assert case["reply"].splitlines()[-1] in dropped["why"]
+        assert len(questions) == 4
+    rules = Counter(case["rule"] for case in cases)
+    assert report["rules"]["all"] == {"kept": 3 * len(cases), **rules}
+    assert report["dropped_share"] == 0.25
+    assert sum(report["splits"].values()) == 3 * len(cases)
 
 
 def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> None:
@@ -215,7 +221,6 @@ def test_numbers_and_cut_replies() -> None:
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """A process that is killed in the middle, and a server that fails, lose no reply."""
-    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(6)]
     killed: list[subprocess.Popen[bytes]] = []
     refused: list[Any] = []
 
@@ -228,29 +233,13 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         return completion(good(body["messages"][-1]["content"]), usage=(100, 10))
 
     with serve(answer, pause=0.01) as served:
-        options = [
-            "--base-url",
-            served.base_url,
-            "--out",
-            str(tmp_path / "own"),
-            "--model",
-            "m",
-        ]
-        program = [sys.executable, "-m", "fin_tasks"]
-        command = [
-            *program,
-            "build",
-            "xfinbench",
-            "--from",
-            str(table(tmp_path, *rows)),
-        ]
-        killed.append(
-            subprocess.Popen(
-                [*command, *options],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
+        file = table(tmp_path, *sources(6))
+        options = {"from": file, "model": "m", "base-url": served.base_url}
+        options["out"] = tmp_path / "own"
+        command = [sys.executable, "-m", "fin_tasks", "build", "xfinbench"]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        killed.append(subprocess.Popen(command, **quiet))
         assert killed[0].wait(60) != 0
         assert not (tmp_path / "own").exists()
         first = len(served.bodies)
@@ -261,9 +250,8 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
     assert first < 50 and report["rules"]["all"] == {"kept": 24}
     assert len(asked) == 6 * (4 + 4 + 1)
-    assert (
-        sum(asked.values()) - len(asked) <= 16 + 1
-    )  # what was under way at the kill, and what failed
+    # What was under way at the kill and at the failure is asked again.
+    assert sum(asked.values()) - len(asked) <= 2 * 16
 
 
 def upstream_folder(folder: Path) -> Path:
@@ -364,9 +352,8 @@ def test_a_question_is_verified_by_yes(reply: str, verified: bool) -> None:
 LONG = "It is 44, or 45, or perhaps 46, or more than that"
 
 
-@pytest.mark.parametrize(
-    ("purpose", "reply", "rule"),
-    [
+def test_the_rules_of_the_paper(tmp_path: Path) -> None:
+    replies = [
         ("calcu", CALCU.replace("42", "45-3"), ""),
         ("calcu", CALCU.replace("42", "1/8"), ""),
         ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
@@ -376,23 +363,16 @@ LONG = "It is 44, or 45, or perhaps 46, or more than that"
         ("verify_mcq", "It cannot be said.", "verification"),
         ("verify_mcq", "No", "verification"),
         ("verify_mcq", "NO", ""),
-    ],
-)
-def test_the_rules_of_the_paper(
-    tmp_path: Path, purpose: str, reply: str, rule: str
-) -> None:
-    report, questions = build(
-        tmp_path,
-        lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt),
-        rules="paper",
-    )
-    kind = purpose.removeprefix("verify_")
-    dropped = {question["kind"]: question["dropped"] for question in questions}
-    assert dropped.pop(kind) == rule and set(dropped.values()) == {""}
+    ]
+    cases = [{"purpose": purpose, "reply": reply} for purpose, reply, _ in replies]
+    report, by_source = built_with(tmp_path, cases, rules="paper")
     assert report["rule_set"] == "paper"
-    if purpose == "calcu" and not rule:
-        (number,) = [one for one in questions if one["kind"] == "calcu"]
-        assert f"**Answer:** {number['answer']}" in reply
+    for (purpose, reply, rule), questions in zip(replies, by_source, strict=True):
+        dropped = {kind: one["dropped"] for kind, one in questions.items()}
+        assert dropped.pop(purpose.removeprefix("verify_")) == rule, reply
+        assert set(dropped.values()) == {""}
+        if purpose == "calcu" and not rule:
+            assert f"**Answer:** {questions['calcu']['answer']}" in reply
 
 
 def test_how_the_paper_asks(tmp_path: Path) -> None:
@@ -403,9 +383,8 @@ def test_how_the_paper_asks(tmp_path: Path) -> None:
         bodies.append(body)
         return completion(good(body["messages"][-1]["content"]))
 
-    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(5)]
     with serve(answer) as served:
-        file = table(tmp_path, *rows)
+        file = table(tmp_path, *sources(5))
         done = run(tmp_path, served.base_url, file, rules="paper")
     assert json.loads(done.output)["kept"] == 20
     for body in bodies:
@@ -426,37 +405,36 @@ def test_how_the_paper_asks(tmp_path: Path) -> None:
     assert len(right) > 1
 
 
-@pytest.mark.parametrize(
-    ("n_true", "n_false", "kept"),
-    [
-        (3, 1, [{"statement_true": 2, "statement_false": 1}]),
-        (1, 3, [{"statement_true": 1, "statement_false": 2}]),
-        (1, 1, [{"statement_true": 1}, {"statement_false": 1}]),
-    ],
-)
 def test_one_statement_of_a_pair_is_dropped_from_the_larger_side(
-    tmp_path: Path, n_true: int, n_false: int, kept: list[dict[str, int]]
+    tmp_path: Path,
 ) -> None:
     """The first two statements are one too many; of as many true and false ones the lot decides."""
-    true = [TRUE.replace("42", f"42 in case {n}") for n in range(n_true)]
-    false = [FALSE.replace("43", f"43 in case {n}") for n in range(n_false)]
-    contexts: set[str] = set()
+    numbers = [(3, 1), (1, 3), (1, 1)]
 
     def say(prompt: str) -> str:
+        place = number_in(prompt)
+        n_true, n_false = numbers[place]
         purpose = purpose_of(prompt)
         if purpose == "statement_true":
-            return "\n".join(["Context: Of the true ones.", *true])
+            true = [TRUE.replace("42", f"42 in case {n}") for n in range(n_true)]
+            return "\n".join([f"Context: Of the true ones in store {place}.", *true])
         if purpose == "statement_false":
+            false = [FALSE.replace("43", f"43 in case {n}") for n in range(n_false)]
             return "\n".join(["Context: Of the false ones.", *false])
         if purpose == "pair":
-            contexts.add(prompt.partition("\n")[0])
+            assert prompt.startswith("Facts of an exercise: Of the true ones")
             return "Perhaps." if prompt.count("in case 0") == 2 else "No."
         return good(prompt)
 
-    _, questions = build(tmp_path, say, {"kinds": "bool"}, rules="paper")
-    kinds = [question["kind"] for question in questions if not question["dropped"]]
-    assert Counter(kinds) in kept
-    assert contexts == {"Facts of an exercise: Of the true ones."}
+    rows = [{**row, "kinds": "bool"} for row in sources(3)]
+    _, questions = build(tmp_path, say, *rows, rules="paper")
+    kept: dict[str, Counter[str]] = {}
+    for question in questions:
+        if not question["dropped"]:
+            kept.setdefault(question["id"][:2], Counter())[question["kind"]] += 1
+    assert kept["s0"] == {"statement_true": 2, "statement_false": 1}
+    assert kept["s1"] == {"statement_true": 1, "statement_false": 2}
+    assert kept["s2"].total() == 1
 
 
 def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None:
