@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +203,7 @@ def check(variant: Variant) -> None:
         assert change["from"].isalpha() == change["to"].isalpha()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20)
 @given(
     price=st.integers(1_500, 900_000).filter(lambda number: number % 1000),
     rate=st.integers(3, 49).filter(lambda number: number not in (4, 12, 30)),
@@ -275,80 +277,76 @@ TASKS = {
 }
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders with the variants of each sample, the counts that the command printed, and sheets for people."""
+    folders = {}
+    for benchmark in TASKS:
+        folder = folders[benchmark] = tmp_path_factory.mktemp(benchmark)
+        command = f"build variants {benchmark} --source sample --json"
+        counts = invoke(command, folder, f"--review={folder}/sheet.xlsx")
+        (folder / "counts.json").write_text(counts)
+    return folders
+
+
 @pytest.mark.parametrize("benchmark", TASKS)
 def test_the_command_and_the_tasks_that_ask_variants(
-    benchmark: str, tmp_path: Path
+    benchmark: str, built: dict[str, Path]
 ) -> None:
-    out = tmp_path / "variants"
-    counts = json.loads(
-        invoke(f"build variants {benchmark} --source sample --json", out)
-    )
-    assert (
-        counts["with_variants"] > 0
-        and counts["variants"] <= 3 * counts["with_variants"]
-    )
-    dropped = sum(counts["dropped"].values())
-    assert counts["with_variants"] + dropped == counts["questions"]
-    rows = [
-        json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()
-    ]
+    folder = built[benchmark]
+    counts = json.loads((folder / "counts.json").read_text())
+    n_dropped = sum(counts["dropped"].values())
+    assert counts["with_variants"] + n_dropped == counts["questions"]
+    assert 0 < counts["variants"] <= 3 * counts["with_variants"]
+    rows, _ = read_variants(folder, benchmark)
     assert len(rows) == counts["variants"]
     published = fin_tasks.load(TASKS[benchmark], source="sample")
     hashes = json.loads(published.info.description)["data"]["files"]
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text())
     assert hashes and manifest["files"].items() >= hashes.items()
-    docs = fin_tasks.load(TASKS[benchmark], source="sample", variants=str(out))
+    docs = fin_tasks.load(TASKS[benchmark], source="sample", variants=str(folder))
     by_id = {row["id"]: row for row in rows}
     for doc in docs:
         row = by_id[doc["question_id"] if benchmark == "financemath" else doc["id"]]
         assert row["question"] in doc["prompt"]
-        assert (doc["published_id"], doc["published_truth"]) == (
-            row["source"],
-            row["published_truth"],
-        )
+        assert doc["published_id"] == row["source"]
+        assert doc["published_truth"] == row["published_truth"]
     facts = json.loads(docs.info.description)
-    assert (facts["split"], facts["data"]["origin"], facts["data"]["seed"]) == (
-        "variants",
-        "variants",
-        7,
-    )
+    assert facts["split"] == facts["data"]["origin"] == "variants"
+    assert facts["data"]["seed"] == 7
 
 
 @pytest.mark.parametrize("benchmark", ["financemath", "bizbench"])
 def test_a_model_that_knows_the_published_answers_by_heart(
-    benchmark: str, tmp_path: Path
+    benchmark: str, built: dict[str, Path]
 ) -> None:
-    invoke(f"build variants {benchmark} --source sample", tmp_path)
-    options = {"source": "sample", "variants": str(tmp_path)}
+    options = {"source": "sample", "variants": str(built[benchmark])}
     docs = fin_tasks.load(TASKS[benchmark], **options)
     said = "Therefore, the answer is {:.12g}."
     if benchmark == "bizbench":  # whose task asks for programs
         said = "```python\ndef solution():\n    return {:.12g}\n```"
     knows = [said.format(doc["published_truth"]) for doc in docs]
     computes = list(docs["target"])
-    remembered = fin_tasks.score(TASKS[benchmark], knows, **options)
-    computed = fin_tasks.score(TASKS[benchmark], computes, **options)
-    robust = "robust"
-    for table, accuracy, recalled in ((remembered, 0.0, 1.0), (computed, 1.0, 0.0)):
-        own = table[table["scoring"] == robust]
+    for responses, accuracy, recalled in ((knows, 0.0, 1.0), (computes, 1.0, 0.0)):
+        table = fin_tasks.score(TASKS[benchmark], responses, **options)
+        own = table[table["scoring"] == "robust"]
         assert (own["acc"].mean(), own["recalled"].mean()) == (accuracy, recalled)
 
 
-def test_verify_warns_of_published_answers(tmp_path: Path) -> None:
-    out = tmp_path / "variants"
-    invoke("build variants financemath --source sample", out)
-    options = {"source": "sample", "variants": str(out)}
+def test_verify_warns_of_published_answers(
+    built: dict[str, Path], tmp_path: Path
+) -> None:
+    options = {"source": "sample", "variants": str(built["financemath"])}
+    docs = fin_tasks.load("financemath", **options)
+    asked = ["--metadata", json.dumps(options)]
     for name in ("published_truth", "target"):
-        responses = tmp_path / f"{name}.jsonl"
-        lines = []
-        for doc in fin_tasks.load("financemath", **options):
+        rows = []
+        for doc in docs:
             answer = f"Therefore, the answer is {doc[name]}."
-            lines.append(
-                json.dumps({"id": doc["question_id"], "response": answer}) + "\n"
-            )
-        responses.write_text("".join(lines))
+            rows.append({"id": doc["question_id"], "response": answer})
+        responses = tmp_path / f"{name}.jsonl"
+        responses.write_text("\n".join(map(json.dumps, rows)))
         run = tmp_path / name
-        asked = ["--metadata", json.dumps(options)]
         invoke("replay task financemath", run, str(responses), *asked)
         done = CliRunner().invoke(app, ["verify", str(run), *asked, "--json"])
         (task,) = json.loads(done.stdout)["tasks"]
@@ -398,65 +396,78 @@ WRONG_ELSEWHERE = """def solution():
 """
 
 
-def program_run(folder: Path, model: str, program: str) -> str:
-    """Write the run of a model that answers every calculation of the sample with one program."""
-    file = folder / f"{model}.jsonl"
-    response = f"```python\n{program}```"
-    rows = [
-        {"id": doc["id"], "response": response}
-        for doc in fin_tasks.load("xfinbench_calc_pot", source="sample")
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)))
-    asked = [str(file), "--metadata", '{"source": "sample"}', "--model", model]
-    invoke("replay task xfinbench_calc_pot", folder / model, *asked)
-    return str(folder / model)
+MODELS = {
+    "a-by-heart": BY_HEART,
+    "b-named": NAMED,
+    "c-by-heart": BY_HEART,
+    "d-taylor": TAYLOR,
+    "e-wrong": WRONG_ELSEWHERE,
+    "f-empty": "",
+}
 
 
-def variants_of_programs(
-    folder: Path, *programs: str
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of each model, which answers every calculation of the sample with its program."""
+    folder = tmp_path_factory.mktemp("runs")
+    docs = fin_tasks.load("xfinbench_calc_pot", source="sample")
+    for model, program in MODELS.items():
+        response = f"```python\n{program}```"
+        rows = [{"id": doc["id"], "response": response} for doc in docs]
+        file = folder / f"{model}.jsonl"
+        file.write_text("\n".join(map(json.dumps, rows)))
+        asked = [str(file), "--metadata", '{"source": "sample"}', f"--model={model}"]
+        invoke("replay task xfinbench_calc_pot", folder / model, *asked)
+    return folder
+
+
+def variants_of(
+    models: Sequence[str], runs: Path, folder: Path
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return what the command prints, and the variants, for one model per program."""
-    runs = []
-    for number, program in enumerate(programs):
-        runs += ["--programs", program_run(folder, f"m{number}", program)]
-    counts = invoke("build variants xfinbench --json", folder / "v", *runs)
-    lines = (folder / "v" / "variants.jsonl").read_text().splitlines()
+    """Return what the command prints about the programs of some models, and the variants."""
+    named = [f"--programs={runs}/{model}" for model in models]
+    counts = invoke("build variants xfinbench --json", folder, *named)
+    lines = (folder / "variants.jsonl").read_text().splitlines()
     return json.loads(counts), list(map(json.loads, lines))
 
 
-def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> None:
-    counts, rows = variants_of_programs(tmp_path, BY_HEART, TAYLOR, NAMED)
-    assert {row["source"] for row in rows} == set()  # the first program has no number
-    counts, rows = variants_of_programs(tmp_path, NAMED, BY_HEART, TAYLOR)
+def test_programs_of_two_models_make_variants_of_xfinbench(
+    runs: Path, tmp_path: Path
+) -> None:
+    _, rows = variants_of(["a-by-heart", "b-named", "d-taylor"], runs, tmp_path)
+    assert rows == []  # the first program has no number
+    models = ("b-named", "c-by-heart", "d-taylor")
+    counts, rows = variants_of(models, runs, tmp_path)
     assert {row["source"] for row in rows} == {"sample_85"}
-    assert (
-        counts["with_variants"] + sum(counts["dropped"].values())
-        == (counts["questions"])
-    )
+    n_dropped = sum(counts["dropped"].values())
+    assert counts["with_variants"] + n_dropped == counts["questions"]
     assert counts["dropped"]["no two models' programs give the truth"] > 10
-    manifest = json.loads((tmp_path / "v" / "manifest.json").read_text())
-    samples = [*tmp_path.glob("m*/**/samples_*.jsonl")]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    samples = []
+    for model in models:
+        samples += (runs / model).rglob("samples_*.jsonl")
     assert sorted(manifest["files"].values()) == sorted(map(sha256_of, samples))
-    docs = fin_tasks.load("xfinbench_calc", source="sample", variants=f"{tmp_path}/v")
+    options = {"source": "sample", "variants": str(tmp_path)}
+    docs = fin_tasks.load("xfinbench_calc", **options)
     with pytest.raises(DataError, match="xfinbench: expected at least one question"):
-        fin_tasks.load("xfinbench_bool", source="sample", variants=f"{tmp_path}/v")
+        fin_tasks.load("xfinbench_bool", **options)
     assert [doc["published_id"] for doc in docs] == ["sample_85"] * len(rows)
     for doc, row in zip(docs, rows, strict=True):
         assert row["question"] in doc["prompt"]
         assert float(doc["ground_truth"]) == row["truth"] != row["published_truth"]
         (outcome,) = run([row["program"]])
         assert outcome.number == pytest.approx(row["truth"])
-    options = {"source": "sample", "variants": f"{tmp_path}/v"}
     said = f"Therefore, my answer is [{rows[0]['published_truth']}]."
     table = fin_tasks.score("xfinbench_calc", [said] * len(rows), **options)
     robust = table[table["scoring"] == "robust"]
     assert (robust["acc"].mean(), robust["recalled"].mean()) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("second", [BY_HEART, WRONG_ELSEWHERE, "", None])
-def test_one_models_programs_are_not_enough(second: str | None, tmp_path: Path) -> None:
-    programs = [NAMED] if second is None else [NAMED, second]
-    counts, rows = variants_of_programs(tmp_path, *programs)
+@pytest.mark.parametrize("more", [["c-by-heart"], ["e-wrong"], ["f-empty"], []])
+def test_one_models_programs_are_not_enough(
+    more: list[str], runs: Path, tmp_path: Path
+) -> None:
+    counts, rows = variants_of(["b-named", *more], runs, tmp_path)
     assert rows == [] and counts["questions"] == sum(counts["dropped"].values())
 
 
@@ -472,21 +483,18 @@ def test_decimals_that_are_asked_for_stay() -> None:
     assert changed_numbers(question, program) == {"4,500", "7"}
 
 
-def test_people_review_variants(tmp_path: Path) -> None:
+def test_people_review_variants(built: dict[str, Path], tmp_path: Path) -> None:
     from openpyxl import load_workbook
 
-    sheet = tmp_path / "sheet.xlsx"
-    folder = tmp_path / "variants"
-    command = "build variants financemath --source sample --json"
-    counts = json.loads(invoke(command, folder, "--review", str(sheet)))
-    names = [f"{tmp_path}/sheet_{number}.xlsx" for number in (1, 2, 3)]
+    folder = shutil.copytree(built["financemath"], tmp_path / "variants")
     variants, _ = read_variants(folder, "financemath")
-    for name in names:
-        book = load_workbook(name)
+    sheets = [folder / f"sheet_{number}.xlsx" for number in (1, 2, 3)]
+    for sheet in sheets:
+        book = load_workbook(sheet)
         header, *lines = book["Labels"].iter_rows()
         tables = str([cell.value for row in book["Tables"].iter_rows() for cell in row])
         columns = [cell.value for cell in header]
-        assert len(lines) == min(100, counts["variants"])
+        assert len(lines) == min(100, len(variants))
         for line in lines:
             question = line[columns.index("question")].value
             gold = line[columns.index("gold")].value
@@ -497,7 +505,7 @@ def test_people_review_variants(tmp_path: Path) -> None:
             assert all(change["to"] in shown for change in variant["changes"])
             line[columns.index("sense")].value = "yes"
             line[columns.index("truth")].value = "no"
-        book.save(name)
+        book.save(sheet)
     merged = tmp_path / "merged"
-    invoke("label merge", merged, *names)
-    assert (merged / "labels.csv").read_text().count("no") >= counts["variants"]
+    invoke("label merge", merged, *map(str, sheets))
+    assert (merged / "labels.csv").read_text().count("no") >= len(variants)
