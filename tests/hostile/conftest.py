@@ -1,7 +1,11 @@
 """A small honest run, of which hostile tests make changed copies."""
 
 import json
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,10 +18,53 @@ from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.saved.run_folder import SavedRun, write_run
 
 TASK = "xfinbench_bool"
-
-
+MAX_MEMORY = 1_500_000_000  # bytes
+CHILD = Path(__file__).with_name("run_commands.py")
 Named = list[tuple[str, Path]]
 """What is hostile, by name."""
+
+
+@dataclass(frozen=True)
+class End:
+    """How a command ended."""
+
+    file: str
+    status: int
+    console: str
+    seconds: float
+
+
+Run = Callable[[Sequence[tuple[str, list[str]]], Path], list[End]]
+"""Run commands, each with the name of a file, in a folder."""
+
+
+@pytest.fixture(scope="session")
+def run() -> Iterator[Run]:
+    """Start a process that runs all commands, which may use little memory."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
+    environ |= {"OPENAI_API_KEY": "sk-made-up", "HF_HUB_OFFLINE": "1"}
+    process = subprocess.Popen(
+        [sys.executable, str(CHILD)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**environ, "COLUMNS": "1000"},
+    )
+    assert process.stdin and process.stdout
+    requests, answers = process.stdin, process.stdout
+
+    def run_all(calls: Sequence[tuple[str, list[str]]], folder: Path) -> list[End]:
+        arguments = [arguments for _, arguments in calls]
+        print(json.dumps([str(folder), arguments]), file=requests, flush=True)
+        answer = json.loads(answers.readline())
+        assert answer["peak"] < MAX_MEMORY
+        ends = zip(calls, answer["ends"], strict=True)
+        return [End(name, **end) for (name, _), end in ends]
+
+    yield run_all
+    requests.close()
+    assert process.wait(60) == 0
+    answers.close()
 
 
 @pytest.fixture(scope="session")

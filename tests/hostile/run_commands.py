@@ -1,9 +1,11 @@
 """Run commands of fin-tasks one after the other, and print how each of them ended.
 
-Standard input is a list of lists of arguments, and standard output an object, both JSON.
+A line of standard input holds a folder and lists of arguments for commands that run there. The line of standard output
+for it holds how they ended, and the most memory that they took. Both are JSON.
 """
 
 import json
+import os
 import sys
 import time
 import traceback
@@ -43,6 +45,16 @@ def most_memory() -> int:
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
+def forget_memory() -> None:
+    """Let `most_memory` count from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 if __name__ == "__main__":
-    ends = [run(arguments) for arguments in json.load(sys.stdin)]
-    json.dump({"ends": ends, "peak": most_memory()}, sys.stdout)
+    for line in sys.stdin:
+        folder, calls = json.loads(line)
+        os.chdir(folder)
+        os.environ["FIN_TASKS_CACHE"] = f"{folder}/cache"
+        forget_memory()
+        ends = [run(arguments) for arguments in calls]
+        print(json.dumps({"ends": ends, "peak": most_memory()}), flush=True)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from corpus import ROWS, hostile_runs
 from submissions import submit
-from test_hostile_files import run
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +30,7 @@ def parsed(console: str) -> Any:
 
 
 @pytest.mark.parametrize("command", ["compare", "questions", "verify --source sample"])
-def test_good_runs_are_used(command: str, runs: Path, tmp_path: Path) -> None:
+def test_good_runs_are_used(command: str, runs: Path, run: Any, tmp_path: Path) -> None:
     words = command.split()
     alone = tmp_path / "alone"
     for name in ("a", "b"):
@@ -54,7 +53,7 @@ def test_good_runs_are_used(command: str, runs: Path, tmp_path: Path) -> None:
         assert {row["question"] for row in first} == {row["question"] for row in second}
 
 
-def test_good_rows_are_scored(tmp_path: Path) -> None:
+def test_good_rows_are_scored(run: Any, tmp_path: Path) -> None:
     sample = tmp_path / "sample.jsonl"
     submit(tmp_path / "sent", model="model-a")
     (samples,) = (tmp_path / "sent").rglob("samples_*")

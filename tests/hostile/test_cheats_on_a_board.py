@@ -11,13 +11,13 @@ from board_cheats import BOARD_CHEATS, BoardCheat
 from chat_server import completion, serve
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat
 from more_board_cheats import MORE_BOARD_CHEATS
+from run_files import board_of
 from submissions import admit, content_of, refused, submit, submit_judged
 
 import fin_tasks
 from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import TaskFile
-from fin_tasks.report.write import write_report
 
 ALL_BOARD_CHEATS = (*BOARD_CHEATS, *MORE_BOARD_CHEATS)
 HONEST = ("model of alpha", "model of beta")
@@ -144,7 +144,7 @@ def test_forged_scores_are_not_taken_over(
 
 
 def test_no_admitted_claim_moves_an_honest_run(board: Path, tmp_path: Path) -> None:
-    before = honest_entries(board, tmp_path / "before")
+    before = honest_entries(board)
     claimed = [cheat for cheat in ALL_BOARD_CHEATS if cheat.claimed]
     all_at_once = tmp_path / "gamma"
     for number, cheat in enumerate(claimed):
@@ -152,21 +152,19 @@ def test_no_admitted_claim_moves_an_honest_run(board: Path, tmp_path: Path) -> N
     status, told, output = admit(all_at_once, board)
     assert (status, len(told["admitted"])) == (3, len(claimed)), output
     assert set(told["claims"]) >= {cheat.claimed for cheat in claimed}
-    after = honest_entries(board, tmp_path / "after")
+    after = honest_entries(board)
     assert after == before
     assert len(after) == 2 * len({key[1:] for key in after})
 
 
-def honest_entries(board: Path, out: Path) -> dict[tuple[str, ...], Any]:
+def honest_entries(board: Path) -> dict[tuple[str, ...], Any]:
     """Return what a page says of the two honest models: values, intervals and where they are ranked."""
-    write_report([board], out, samples=False)
-    content = json.loads((out / "leaderboard.json").read_text())
     entries = {}
-    for entry in content["entries"]:
-        if entry["model"] in HONEST:
-            key = (entry["model"], entry["task"], entry["metric"])
-            facts = ("value", "low", "high", "n", "group", "is_shown", "doubts")
-            entries[key] = [entry[name] for name in facts]
+    for entry in board_of(board).entries:
+        if entry.model in HONEST:
+            key = (entry.model, entry.task, entry.metric)
+            facts = (entry.value, entry.low, entry.high, entry.n, entry.group)
+            entries[key] = (*facts, entry.is_shown, entry.doubts)
     return entries
 
 

@@ -1,13 +1,10 @@
 """Every command that reads strangers' files: a sentence about each hostile file, and no exception."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpus import hostile_data
@@ -19,9 +16,8 @@ pytestmark = pytest.mark.slow
 
 Named = list[tuple[str, Path]]
 Files = Callable[[str], Named]
+Run = Callable[[Sequence[tuple[str, list[str]]], Path], Sequence[Any]]
 MAX_SECONDS = 60  # also where other tests run at the same time
-MAX_MEMORY = 1_500_000_000  # bytes
-CHILD = Path(__file__).with_name("run_commands.py")
 COMMANDS = {
     "replay xfinbench --task calc --json": "json csv",
     "replay financemath --mode pot --json": "json csv",
@@ -41,48 +37,12 @@ COMMANDS = {
 """Commands, to which a file is added, and the kinds of files that they read."""
 
 
-@dataclass(frozen=True)
-class End:
-    """How a command ended."""
-
-    file: str
-    status: int
-    console: str
-    seconds: float
-
-
-def run(calls: Sequence[tuple[str, list[str]]], folder: Path) -> list[End]:
-    """Run commands in one process, which may use little memory."""
-    environ = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
-    environ |= {
-        "FIN_TASKS_CACHE": str(folder / "cache"),
-        "OPENAI_API_KEY": "sk-made-up",
-        "HF_HUB_OFFLINE": "1",
-        "COLUMNS": "1000",
-    }
-    done = subprocess.run(
-        [sys.executable, str(CHILD)],
-        input=json.dumps([arguments for _, arguments in calls]),
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environ,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2_000:]
-    answer = json.loads(done.stdout)
-    assert answer["peak"] < MAX_MEMORY
-    return [
-        End(name, **end) for (name, _), end in zip(calls, answer["ends"], strict=True)
-    ]
-
-
 def arguments_of(command: str, folder: Path, honest: Path) -> list[str]:
     names = {"HONEST": honest, "PREDICTIONS": folder / "predictions.json"}
     return [str(names.get(word, word)) for word in command.split()]
 
 
-def check(ends: Sequence[End], files: Sequence[Path], *, is_named: bool = True) -> None:
+def check(ends: Sequence[Any], files: Sequence[Path], *, is_named: bool = True) -> None:
     """Every command ends soon, with a sentence of ours that names the file, or reads the file."""
     for end, file in zip(ends, files, strict=True):
         about = f"{end.file}: {end.console[-2_000:]}"
@@ -98,7 +58,7 @@ def check(ends: Sequence[End], files: Sequence[Path], *, is_named: bool = True) 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_hostile_file(
-    command: str, honest: Path, files_of: Files, tmp_path: Path
+    command: str, honest: Path, files_of: Files, run: Run, tmp_path: Path
 ) -> None:
     rows = [{"index": 1, "question": "What?", "answer": "1", "prediction": "one"}]
     (tmp_path / "predictions.json").write_text(json.dumps(rows))
@@ -114,7 +74,7 @@ def test_a_hostile_file(
     "command", ["label merge --out merged", "label agree --judge HONEST"]
 )
 def test_a_hostile_sheet(
-    command: str, honest: Path, files_of: Files, tmp_path: Path
+    command: str, honest: Path, files_of: Files, run: Run, tmp_path: Path
 ) -> None:
     draw = tmp_path / "a.csv"
     options = ["--source", "sample", "--n", "3", "--out", str(draw)]
@@ -144,7 +104,7 @@ def test_a_hostile_sheet(
     check(run(calls, tmp_path), files)
 
 
-def test_hostile_data(tmp_path: Path) -> None:
+def test_hostile_data(run: Run, tmp_path: Path) -> None:
     calls = []
     files = []
     command = "build variants financemath --out variants --source data_dir --data-dir"
@@ -165,7 +125,7 @@ def test_hostile_data(tmp_path: Path) -> None:
     ],
 )
 def test_a_hostile_run(
-    command: str, honest: Path, broken_runs: Named, tmp_path: Path
+    command: str, honest: Path, broken_runs: Named, run: Run, tmp_path: Path
 ) -> None:
     calls = []
     files = []
@@ -181,7 +141,7 @@ def test_a_hostile_run(
 
 
 def test_hostile_runs_leave_the_others_in_the_report(
-    honest: Path, broken_runs: Named, tmp_path: Path
+    honest: Path, broken_runs: Named, run: Run, tmp_path: Path
 ) -> None:
     names = [folder.name for _, folder in broken_runs]
     runs = broken_runs[0][1].parent

@@ -334,7 +334,10 @@ def test_commands(runs: Path, tmp_path: Path) -> None:
     assert truths == {"q0": "12", "q1": "2.5", "q2": "31.5"}
 
 
-def test_replay_of_a_recording_honors_corrections(runs: Path, tmp_path: Path) -> None:
+def test_replay_of_a_recording_honors_corrections(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     path = write(tmp_path, Q1, Q3)
     out = tmp_path / "replayed"
     file = runs.parent / "good.json"
