@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from forged_frames import forged_frames
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
 from fin_tasks.benchmarks.bizbench import data as bizbench_data
 from fin_tasks.benchmarks.bizbench import score as bizbench
@@ -87,6 +87,7 @@ def test_a_forged_result_is_scored(
 
 
 @pytest.mark.parametrize("scoring", ["paper", "robust"])
+@settings(max_examples=25)
 @given(frame=forged_frames())
 @example(frame=b"ok\n1\n3.0\nabc")
 def test_no_frame_makes_a_scorer_fail(

@@ -33,7 +33,7 @@ def loaded(**options: Any) -> list[Doc]:
 
 @pytest.fixture(scope="module")
 def docs() -> list[Doc]:
-    return loaded(after="2009-06")
+    return loaded(after="2011-03")
 
 
 def is_right(doc: Doc, response: str) -> bool | None:

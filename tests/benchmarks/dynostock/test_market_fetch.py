@@ -176,8 +176,8 @@ def test_a_trickling_source_is_left_in_time(
 ) -> None:
     # yfinance first asks for a ticker's time zone, four times for 10 s if need be, and keeps it.
     fetch("A,B", tmp_path / "zones")
-    monkeypatch.setattr(sources, "YAHOO_SECONDS", 1.0)
-    monkeypatch.setattr(sources, "ALPHA_VANTAGE_SECONDS", 0.3)
+    monkeypatch.setattr(sources, "YAHOO_SECONDS", 0.3)
+    monkeypatch.setattr(sources, "ALPHA_VANTAGE_SECONDS", 0.1)
     server.answers["/query?A"] = TRICKLE
     server.answers["/v8/finance/chart/B"] = TRICKLE
     started = time.monotonic()

@@ -166,8 +166,8 @@ def test_windows_without_the_event_of_a_statement_are_left_out(tmp_path: Path) -
     file.write_text(
         "case:\n title: A case\n windows: authority\n sentence: On {day} came {movement}.\n"
     )
-    docs, facts = loaded(statements=str(file), sample_n=40)
-    asked, facts_without = loaded(statements=str(file), arm="none", sample_n=40)
+    docs, facts = loaded(statements=str(file), sample_n=15)
+    asked, facts_without = loaded(statements=str(file), arm="none", sample_n=15)
     assert 0 < len(docs) < len(asked)
     assert sum(facts["left_out"].values()) == len(asked) - len(docs)
     assert "left_out" not in facts_without

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise, product
 from math import isnan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,35 +43,17 @@ def market_of(
     lows: dict[str, dict[date, float]] | None = None,
 ) -> Market:
     """A market from closes by day and reports as (day, surprise); lows are the closes if none are given."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     for ticker, prices in closes.items():
         for day, close in prices.items():
             low = close if lows is None else lows[ticker].get(day, 1.0)
-            rows.append(
-                {
-                    "ticker": ticker,
-                    "date": day,
-                    "close": close,
-                    "open": 1.0,
-                    "high": 1.0,
-                    "low": low,
-                }
-            )
+            rows.append((ticker, day, close, 1.0, 1.0, low))
+    told = []
+    for ticker, days in reports.items():
+        for day, surprise in days:
+            told.append((ticker, day - 20 * DAY, day, 1.0, 1 - surprise, surprise))
     columns = ["ticker", "date", "close", "open", "high", "low"]
-    names = [
-        "ticker",
-        "fiscal_end",
-        "reported",
-        "eps",
-        "estimate",
-        "surprise",
-        "surprise_percentage",
-    ]
-    told = [
-        (t, day - 20 * DAY, day, 1.0, 1 - s, s, NAN)
-        for t, given in reports.items()
-        for day, s in given
-    ]
+    names = ["ticker", "fiscal_end", "reported", "eps", "estimate", "surprise"]
     return Market.of(
         pd.DataFrame(rows, columns=columns), pd.DataFrame(told, columns=names)
     )
@@ -270,39 +253,22 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return closes, reports, draw(st.sampled_from([None, lows]))
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(markets())
 def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> None:
     closes, reports, lows = drawn
     sizes = [3, 4, 6]
     found = find_windows(market_of(closes, reports, lows=lows), windows=sizes)
     expected, counts = slow_windows(closes, reports, lows, sizes)
-    names = (
-        "bias_type",
-        "window",
-        "ticker",
-        "start",
-        "end",
-        "signal",
-        "truth",
-        "outcome",
-        "n_same",
-        "n_contrary",
-    )
-    assert [
-        tuple(getattr(window, name) for name in names) for window in found.windows
-    ] == expected
+    names = "bias_type window ticker start end signal truth outcome n_same n_contrary"
+    assert list(map(attrgetter(*names.split()), found.windows)) == expected
     for count in found.counts:
-        ours = {
-            "found": count["found"],
-            "unbiased": count["unbiased"],
-            **count["dropped"],
-        }
+        fates = {name: count[name] for name in ("found", "unbiased")}
+        fates |= count["dropped"]
         place = (count["bias_type"], count["window"])
         theirs = {key[2]: n for key, n in counts.items() if key[:2] == place}
-        assert {key: n for key, n in ours.items() if n} == theirs and count[
-            "candidates"
-        ] == sum(ours.values())
+        assert {fate: n for fate, n in fates.items() if n} == theirs
+        assert count["candidates"] == sum(fates.values())
 
 
 def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
