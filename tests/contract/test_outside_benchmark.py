@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -18,19 +17,48 @@ import pytest
 import fin_tasks
 
 ROOT = Path(__file__).parents[2]
-FIN_TASKS = str(Path(sys.executable).with_name("fin-tasks"))
 OUTSIDE = ROOT / "tests" / "outside"
 WHOLE_PAGE = (ROOT / "docs" / "own_benchmark.md").read_text(encoding="utf-8")
 PAGE = WHOLE_PAGE.partition("\n## Pictures")[0]
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
 
-# A model that knows all answers, saved as lm-eval saves a run.
-SCRIPTED = """
+# Commands one after the other in one interpreter, behind the run of a model that knows all answers.
+SCRIPT = """
+import json, runpy, shlex, shutil, sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from in_process import run, saved
+from lm_eval.tasks import manager
+from torch.utils import collect_env
+
+# lm-eval takes 20 s to look through its own tasks, and 2 s to list all packages.
+manager.__file__ = str(Path("nothing/manager.py").absolute())
+collect_env.get_pretty_env_info = lambda: ""
 found = run("bank_exam", answer=lambda doc: f"I think so. {doc['target']}")
 saved(found, Path("results/scripted"), model="scripted")
+shutil.copytree("results/scripted", "changed")
+for file in Path("changed").rglob("*.json*"):
+    file.write_text(file.read_text().replace('"acc": 1.0', '"acc": 0.5'))
+ran = {}
+for command in json.loads(Path("commands.json").read_text()):
+    program, *arguments = shlex.split(command, comments=True)
+    sys.argv = [program, *arguments]
+    status = 0
+    with redirect_stdout(StringIO()) as output:
+        try:
+            runpy.run_module(program.replace("-", "_"), run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            status = end.code or 0
+    ran[command] = [status, output.getvalue()]
+Path("ran.json").write_text(json.dumps(ran))
 """
+OF_THE_PAGE = [
+    line for line in BLOCKS["bash"].splitlines() if not line.startswith("pip ")
+]
+VERIFY = "fin-tasks verify results --json"
+VERIFY_CHANGED = "fin-tasks verify changed"
+DRAW = "fin-tasks label draw results/scripted --study study.yaml --out clear.csv"
 STUDY = """
 name: clear
 title: Clear questions
@@ -48,57 +76,44 @@ questions:
 pytestmark = pytest.mark.slow
 
 
-def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python where the other package is installed."""
-    source = Path(fin_tasks.__file__).parents[1]
-    folders = [
-        source,
-        OUTSIDE,
-        ROOT / "tests" / "contract",
-        ROOT / "tests" / "endpoints",
-    ]
-    path = os.pathsep.join(map(str, folders))
-    offline = {"HF_HUB_OFFLINE": "1", "FIN_TASKS_CACHE": str(folder / "cache")}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, **offline, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def run_command(folder: Path, command: str) -> str:
-    program, *arguments = shlex.split(command, comments=True)
-    done = python(folder, str(Path(sys.executable).with_name(program)), *arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the page's commands ran, beside a model that knows all answers.
-
-    The saved answers are right for loans.
-    """
+    """A folder in which the page's commands ran, and more; the saved answers are right for loans."""
     folder = tmp_path_factory.mktemp("bank")
     lines = []
     for line in (OUTSIDE / "bank_exam" / "questions.jsonl").read_text().splitlines():
         question = json.loads(line)
-        answer = (
-            question["answer"] if question["topic"] == "Loans" else "I do not know."
-        )
-        lines.append(
-            json.dumps({"id": question["id"], "response": f"My answer is {answer}"})
-        )
+        is_loan = question["topic"] == "Loans"
+        said = f"My answer is {question['answer'] if is_loan else 'not known.'}"
+        lines.append(json.dumps({"id": question["id"], "response": said}))
     (folder / "answers.jsonl").write_text("\n".join(lines))
-    done = python(folder, "-c", SCRIPTED)
+    (folder / "study.yaml").write_text(STUDY)
+    commands = [*OF_THE_PAGE, VERIFY, VERIFY_CHANGED, DRAW]
+    (folder / "commands.json").write_text(json.dumps(commands))
+    tests = ROOT / "tests"
+    source = Path(fin_tasks.__file__).parents[1]
+    paths = [source, OUTSIDE, tests / "contract", tests / "endpoints"]
+    environ = {
+        "HF_HUB_OFFLINE": "1",
+        "FIN_TASKS_CACHE": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=folder,
+        env={**os.environ, **environ},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
-    for command in BLOCKS["bash"].splitlines():
-        if not command.startswith("pip "):
-            run_command(folder, command)
     return folder
+
+
+@pytest.fixture
+def ran(folder: Path) -> dict[str, tuple[int, str]]:
+    """The status and the output of each command."""
+    found: dict[str, tuple[int, str]] = json.loads((folder / "ran.json").read_text())
+    return found
 
 
 def data(file: Path) -> Any:
@@ -127,6 +142,10 @@ def test_the_page_shows_the_package() -> None:
     }
 
 
+def test_the_commands_of_the_page_end_well(ran: dict[str, tuple[int, str]]) -> None:
+    assert {ran[command][0] for command in [*OF_THE_PAGE, DRAW]} == {0}
+
+
 def test_lm_eval_and_replay_score_it(folder: Path) -> None:
     acc_by_model = {}
     for file in folder.glob("results/**/results_*.json"):
@@ -147,10 +166,10 @@ def test_the_model_sees_the_question_and_nothing_else(folder: Path) -> None:
     assert sample["arguments"]["gen_args_0"]["arg_0"] == sample["doc"]["prompt"]
 
 
-def test_it_is_verified(folder: Path) -> None:
-    done = python(folder, FIN_TASKS, "verify", "results", "--json")
-    assert done.returncode == 3
-    tasks = json.loads(done.stdout)["tasks"]
+def test_it_is_verified(ran: dict[str, tuple[int, str]]) -> None:
+    status_of_all, output = ran[VERIFY]
+    assert status_of_all == 3
+    tasks = json.loads(output)["tasks"]
     assert sorted(task["model"] for task in tasks) == ["dummy", "other", "scripted"]
     for task in tasks:
         status = {item["name"]: item["status"] for item in task["items"]}
@@ -161,13 +180,10 @@ def test_it_is_verified(folder: Path) -> None:
         }
 
 
-def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
-    for file in folder.glob("results/scripted/scripted/*.json*"):
-        text = file.read_text().replace('"acc": 1.0', '"acc": 0.5')
-        (tmp_path / file.name).write_text(text)
-    done = python(folder, FIN_TASKS, "verify", str(tmp_path))
-    assert done.returncode == 1
-    assert "failed        scores" in done.stdout
+def test_a_changed_score_is_found(ran: dict[str, tuple[int, str]]) -> None:
+    status, output = ran[VERIFY_CHANGED]
+    assert status == 1
+    assert "failed        scores" in output
 
 
 def test_models_are_ranked(folder: Path) -> None:
@@ -211,11 +227,6 @@ def test_its_table_names_the_house_rules(folder: Path) -> None:
 
 
 def test_people_can_label_it(folder: Path) -> None:
-    (folder / "study.yaml").write_text(STUDY)
-    run_command(
-        folder,
-        "fin-tasks label draw results/scripted --study study.yaml --out clear.csv",
-    )
     sheet = (folder / "clear_1.csv").read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(StringIO(sheet)))
     assert len(rows) == 4
