@@ -11,6 +11,9 @@ from fin_tasks.report.site.page import write_page
 SCREENS = [(1400, "light"), (390, "dark")]
 """Widths and color schemes of a screen and of a phone."""
 
+AXE = {"preload": False, "resultTypes": ["violations"]}
+"""Axe loads no files, and describes no rule that is kept."""
+
 
 def write_page_of(folder: Path, **options: Any) -> str:
     """Write the page of the runs below a folder, without tables and figures; returns its address."""
@@ -50,6 +53,6 @@ def check_access(
         show(page, address, place)
         for summary in page.locator("#main summary:visible").all():
             summary.click()
-        found = Axe().run(page, options={"preload": False})
+        found = Axe().run(page, options=AXE)
         assert found.violations_count == 0, f"{place}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth") <= width, place

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from pandas import DataFrame
-from scipy.stats import permutation_test
 
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
@@ -67,6 +66,9 @@ def check_judged(
     evidence = f"{judge.model!r} scored {n_scored} of {n_drawn} responses, seed {seed}"
     if n_scored <= n_drawn / 2:
         return Item("judged", "not verified", f"{evidence}: too few to compare")
+    # Importing it takes a second that a run without a judge does not need.
+    from scipy.stats import permutation_test
+
     # Scores of a response change places.
     test = permutation_test(
         scores,
