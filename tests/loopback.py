@@ -29,6 +29,8 @@ class Loopback(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Else, a file waits 40 ms for its headers to be acknowledged.
+    disable_nagle_algorithm = True
     server: Loopback
 
     def log_message(self, *_: object) -> None:

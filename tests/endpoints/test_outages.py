@@ -18,7 +18,6 @@ BUSY: Answer = (200, {}, {"error": {"message": "busy", "code": 502}})
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outages.Outage, "pause", 0.01)
     monkeypatch.setattr(outages, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(outages, "LONGEST_PAUSE", 0.05)
     monkeypatch.setattr(chat_module, "_RETRY_PAUSE", 0.01)

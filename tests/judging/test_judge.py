@@ -10,7 +10,7 @@ import pytest
 from chat_server import Answer, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.score import read_points
-from fin_tasks.endpoints import outages
+from fin_tasks.endpoints import chat, outages
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
@@ -107,6 +107,7 @@ def test_a_judge_that_is_down_is_found_out_soon(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outages, "PATIENCE", 0.0)
+    monkeypatch.setattr(outages, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(outages, "LONGEST_PAUSE", 0.0)
     with serve(
         lambda _: (400, {}, {"error": {"message": "the model is not here"}})
@@ -188,8 +189,11 @@ def test_reasoning_without_a_reply(
         assert limits == ({3} if finish_reason == "stop" else {3, 4096})
 
 
-def test_a_malformed_reply_is_a_failure_of_its_row(settings: Settings) -> None:
+def test_a_malformed_reply_is_a_failure_of_its_row(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """tests/endpoints has more of them."""
+    monkeypatch.setattr(chat, "_RETRY_PAUSE", 0.01)
     shapes: list[Any] = [None, {"choices": [None]}, b"[" * 100_000]
 
     def reply(body: dict[str, Any]) -> Answer:

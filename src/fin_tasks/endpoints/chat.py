@@ -18,7 +18,7 @@ from collections.abc import (
 )
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,6 +34,8 @@ from .refusals import Refused, Request, learn, refusal_text, says_limit_is_small
 from .replies import ChatReply, ReplyCache, Usage, read_reply, request_key
 
 if TYPE_CHECKING:
+    import ssl
+
     import openai
 
 Messages = Sequence[Mapping[str, Any]]
@@ -281,6 +283,14 @@ class ChatClient:
         )
 
 
+@cache
+def _certificates() -> "ssl.SSLContext":
+    """Read this machine's certificates once; each client would do it anew, which takes as long as many replies."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 @asynccontextmanager
 async def open_chat(
     endpoint: Endpoint, settings: Settings
@@ -310,7 +320,7 @@ async def open_chat(
                 timeout = openai.Timeout(endpoint.timeout, connect=_CONNECT_SECONDS)
                 try:
                     options["http_client"] = openai.DefaultAsyncHttpxClient(
-                        timeout=timeout, follow_redirects=False
+                        timeout=timeout, follow_redirects=False, verify=_certificates()
                     )
                 except Exception as error:  # several kinds, one of them an ImportError
                     raise EndpointError(

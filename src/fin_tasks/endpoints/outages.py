@@ -35,7 +35,7 @@ class Outage:
     began: float = 0.0
     gave_up: float = 0.0
     """When requests that waited failed, by the monotonic clock."""
-    pause: float = FIRST_PAUSE
+    pause: float = field(default_factory=lambda: FIRST_PAUSE)
     probe: anyio.Lock = field(default_factory=anyio.Lock)
 
     @asynccontextmanager
