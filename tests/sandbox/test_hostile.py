@@ -19,9 +19,11 @@ from fin_tasks.sandbox import Outcome, Runner, Status, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Limits
 
-CASES: list[dict[str, Any]] = yaml.safe_load(
+PROGRAMS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8")
 )
+CASES = PROGRAMS["ending"]
+ENDLESS = PROGRAMS["endless"]
 ESCAPES: dict[str, list[str]] = yaml.safe_load(
     Path(__file__).with_name("escapes.yaml").read_text(encoding="utf-8")
 )
@@ -50,18 +52,28 @@ def missing(tier: str) -> str:
 
 
 @pytest.fixture(scope="module", params=["bwrap", "landlock"])
-def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
-    """One runner per tier, with tight limits and one worker, so that every program runs where the last one did."""
+def tier(request: pytest.FixtureRequest) -> str:
     if reason := missing(request.param):
         pytest.skip(f"{request.param}: {reason}")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def any_runner(tier: str) -> Iterator[Runner]:
+    """One runner per tier, with tight limits and one worker, so that every program runs where the last one did."""
+    limits = Limits(cpu_s=1.0, wall_s=1.2, memory_mb=256)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIN_TASKS_TEST_SECRET", SECRET)
-        with open_runner(
-            tier=request.param,
-            workers=1,
-            limits=Limits(cpu_s=1.0, wall_s=1.2, memory_mb=256),
-        ) as runner:
+        with open_runner(tier=tier, workers=1, limits=limits) as runner:
             yield runner
+
+
+@pytest.fixture(scope="module")
+def hasty_runner(tier: str) -> Iterator[Runner]:
+    """One runner per tier for programs that would never end."""
+    limits = Limits(cpu_s=1.0, wall_s=0.4, memory_mb=256)
+    with open_runner(tier=tier, workers=1, limits=limits) as runner:
+        yield runner
 
 
 @dataclass(frozen=True)
@@ -116,18 +128,29 @@ def check(outcome: Outcome) -> None:
     assert outcome.detail.isprintable()
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_hostile_program(any_runner: Runner, desk: Desk, case: dict[str, Any]) -> None:
+def check_case(runner: Runner, desk: Desk, case: dict[str, Any]) -> None:
     tried = [case["before"], case["program"]] if "before" in case else [case["program"]]
     # Numeric programs have a server of their own.
-    honest = [text.format(case["id"]) for text in (BENIGN, NUMERIC)]
-    outcomes = any_runner.run([*map(desk.program, tried), *honest])
-    *_, hostile, first, second = outcomes
+    honest = NUMERIC if "numpy" in case["program"] else BENIGN
+    outcomes = runner.run([*map(desk.program, tried), honest.format(case["id"])])
+    *_, hostile, next_one = outcomes
     check(hostile)
     assert hostile.status.value in case["expect"], hostile
     if hostile.status is Status.ok:
         assert re.fullmatch(case["value"], hostile.value or "")
-    assert first.value == second.value == "7.0"
+    assert next_one.value == "7.0"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_hostile_program(any_runner: Runner, desk: Desk, case: dict[str, Any]) -> None:
+    check_case(any_runner, desk, case)
+
+
+@pytest.mark.parametrize("case", ENDLESS, ids=lambda case: case["id"])
+def test_endless_program(
+    hasty_runner: Runner, desk: Desk, case: dict[str, Any]
+) -> None:
+    check_case(hasty_runner, desk, case)
 
 
 def program_of(expression: str) -> str:
@@ -162,13 +185,13 @@ def test_escapes(any_runner: Runner, desk: Desk, kind: str) -> None:
 @pytest.mark.parametrize(
     "answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"]
 )
-def test_answers_cost_the_evaluator_nothing(any_runner: Runner, answer: str) -> None:
+def test_answers_cost_the_evaluator_nothing(hasty_runner: Runner, answer: str) -> None:
     started = time.process_time()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     grow = ""
     if answer == "shared":
         grow = "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n"
-    (outcome,) = any_runner.run([f"{grow}def solution(): return {answer}"])
+    (outcome,) = hasty_runner.run([f"{grow}def solution(): return {answer}"])
     assert len(outcome.value or "") <= 2000
     assert time.process_time() - started < 0.5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 50_000  # KiB
