@@ -234,8 +234,10 @@ def texts_of(answered: Sequence[Answered]) -> dict[str, str | bytes]:
     }
 
 
-def write_files(folder: Path, answered: Sequence[Answered]) -> list[str]:
-    """Write all files into a folder, and return their names."""
+def write_files(
+    folder: Path, answered: Sequence[Answered], *, has_logs: bool = True
+) -> list[str]:
+    """Write all files into a folder, logs of inspect_ai only if asked for, and return their names."""
     texts = texts_of(answered)
     for name, text in texts.items():
         content = text if isinstance(text, bytes) else text.encode()
@@ -247,9 +249,9 @@ def write_files(folder: Path, answered: Sequence[Answered]) -> list[str]:
     writers: dict[str, Callable[[Path, Sequence[Answered]], None]] = {
         "workbook.xlsx": write_workbook,
         "frame.parquet": write_parquet,
-        "log.eval": write_log,
-        "log.json": write_log,
     }
+    if has_logs:
+        writers |= {"log.eval": write_log, "log.json": write_log}
     for name, write in writers.items():
         write(folder / name, answered)
     return [*texts, "archive.json", *writers]

@@ -1,7 +1,6 @@
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rank_bm25 import BM25Okapi
 
 from fin_tasks.retrieval.search import bm25_scores, retrieve
 from fin_tasks.settings import Settings
@@ -24,6 +23,8 @@ TEXT = st.lists(
 def test_scores_and_ranks_are_those_of_rank_bm25(
     texts: list[str], queries: list[str], top_k: int
 ) -> None:
+    from rank_bm25 import BM25Okapi
+
     theirs = BM25Okapi([text.split(" ") for text in texts])
     expected = [theirs.get_scores(query.split(" ")) for query in queries]
     for scores, right in zip(bm25_scores(texts, queries), expected, strict=True):

@@ -49,6 +49,14 @@ ACCURACY = {"missing_rows.csv": (0.6, 0.6), "unfinished_batch.jsonl": (0.5, 0.6)
 FILES = sorted(
     file.name for file in HERE.iterdir() if file.suffix != ".py" and file.is_file()
 )
+OF_EACH_KIND = [
+    *("workbook.xlsx", "log.eval", "openai_batch.jsonl", "several_responses.jsonl"),
+    *("samples_mine_2026-03-01T10-00-00.123456.jsonl", "chats_without_ids.jsonl"),
+    *("unusual_names.csv", "questions_without_ids.csv", "repeated_row.csv"),
+    *("missing_rows.csv", "unfinished_batch.jsonl", "stopped.jsonl"),
+    *("other_questions.csv", "results.json", "no_responses.csv", "bytes.csv"),
+]
+"""All commands have the same reader, and replay tries every file."""
 COLUMNS = ["--columns", "id=Nr.,response=Antwort"]
 STUDY = """
 name: mine
@@ -61,6 +69,12 @@ show: [question, response]
 questions:
   clear: {ask: "Is the response clear?"}
 """
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids that no sample has would be looked for in the whole benchmarks, which are downloaded."""
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
 
 
 def run(*words: object) -> Result:
@@ -111,11 +125,11 @@ def test_replay_scores_a_file_or_refuses_it(
 def grades(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the same forms about six questions of MME-Finance."""
     folder = tmp_path_factory.mktemp("grades")
-    write_files(folder, sample_answers("mme_finance_en")[:6])
+    write_files(folder, sample_answers("mme_finance_en")[:6], has_logs=False)
     return folder
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name != "log.eval"])
 def test_judge_asks_about_a_file_or_refuses_it(
     name: str, grades: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -134,7 +148,7 @@ def test_judge_asks_about_a_file_or_refuses_it(
     assert json.loads(done.stdout)["requests"] == expected
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", OF_EACH_KIND)
 def test_label_draws_from_a_file_or_refuses_it(name: str, tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(STUDY)
     options = ["--study", tmp_path / "study.yaml", "--out", tmp_path / "sheet.csv"]
@@ -258,8 +272,6 @@ def test_a_task_of_ours_in_a_table_in_memory() -> None:
     table = pd.DataFrame(answered).rename(columns={"response": "prediction"})
     scores = fin_tasks.score(TASK, table, source="sample")
     assert scores["acc"].mean() == pytest.approx(4 / 6)
-    from_file = fin_tasks.score(TASK, HERE / "frame.parquet")
-    assert from_file["acc"].tolist() == scores["acc"].tolist()
 
 
 @pytest.mark.parametrize("is_nested", [False, True])
@@ -298,7 +310,6 @@ def test_what_ends_the_first_reader_of_a_parquet_file_is_said(
 def test_a_parquet_file_of_very_many_columns_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "wide.parquet"
     pd.DataFrame([[1] * 300], columns=[f"c{n}" for n in range(300)]).to_parquet(file)
-    assert len(read_records(file)) == 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fin_tasks.saved.parquet._MAX_CHUNKS", 200)
         with pytest.raises(DataError, match="200 columns"):

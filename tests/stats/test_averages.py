@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lm_eval.api.metrics import mean, mean_stderr
 
 from fin_tasks.stats.averages import average, over_responses, standard_error
 
@@ -17,6 +16,8 @@ from fin_tasks.stats.averages import average, over_responses, standard_error
 def test_known_values_have_lm_evals_mean(
     values: list[float], places: list[int]
 ) -> None:
+    from lm_eval.api.metrics import mean, mean_stderr
+
     gappy: list[float | None] = list(values)
     for place in places:
         gappy.insert(min(place, len(gappy)), None)

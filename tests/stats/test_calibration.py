@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
 
 from fin_tasks.stats.averages import expected_calibration_error
 
 
 def test_calibration_error_is_sklearns_curve_weighted() -> None:
+    from sklearn.calibration import calibration_curve
+
     generator = np.random.default_rng(1)
     p = generator.random(500)
     y = (generator.random(500) < p**2).astype(int)

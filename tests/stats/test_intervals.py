@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
 from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
 
 def test_wilson_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     for n in (1, 5, 100):
         for successes in range(n + 1):
             found = wilson(successes, n)

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
-from statsmodels.stats.proportion import proportion_confint
 
 from fin_tasks.stats.means import estimate, mean_difference
 
@@ -15,6 +13,8 @@ VALUES = np.random.default_rng(3).integers(0, 2, len(CLUSTERS)).astype(float)
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
+    import statsmodels.api as sm
+
     weights = (
         np.random.default_rng(4).random(len(VALUES)) + 0.5
         if weighted
@@ -32,6 +32,8 @@ def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
 
 
 def test_independent_shares_have_wilsons_interval() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     values = np.array([1.0] * 17 + [0.0] * 3 + [math.nan])
     found = estimate(values, clusters=np.full(21, -1))
     assert (found.low, found.high) == pytest.approx(
@@ -45,6 +47,8 @@ def test_independent_shares_have_wilsons_interval() -> None:
 
 
 def test_rows_without_spread() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     ones = estimate(np.ones(30), clusters=np.arange(30) % 5)
     assert (ones.low, ones.high) == pytest.approx(
         proportion_confint(5, 5, method="wilson")
@@ -64,6 +68,8 @@ def test_any_negative_code_stands_alone() -> None:
 
 
 def test_a_mean_difference_may_be_negative_and_is_not_cut() -> None:
+    import statsmodels.api as sm
+
     differences = np.random.default_rng(6).normal(-0.01, 0.2, len(CLUSTERS))
     found = mean_difference(differences, CLUSTERS)
     model = sm.OLS(differences, np.ones(len(differences)))

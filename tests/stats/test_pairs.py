@@ -7,10 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ttest_rel
-from statsmodels.api import OLS
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 
 from fin_tasks.stats.pairs import compare_all, compare_pair, holm, rank
 
@@ -24,6 +20,8 @@ def answers(
 
 
 def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
     for both, gained, lost, neither in product(
         (0, 40), range(0, 30, 6), range(0, 30, 9), (1, 30)
     ):
@@ -51,6 +49,8 @@ def test_interval_of_shares_covers() -> None:
 
 
 def test_graded_values_have_a_t_test() -> None:
+    from scipy.stats import ttest_rel
+
     generator = np.random.default_rng(2)
     first, second = generator.random(50), generator.random(50)
     pair = compare_pair(first, second)
@@ -60,6 +60,8 @@ def test_graded_values_have_a_t_test() -> None:
 
 
 def test_shared_sources_widen_the_test_as_in_statsmodels() -> None:
+    from statsmodels.api import OLS
+
     first, second = answers(10, 25, 10, 15)
     clusters = np.arange(60) // 5
     fit = OLS(first - second, np.ones(60)).fit(
@@ -139,5 +141,7 @@ def test_rank_and_range_come_from_the_same_rows() -> None:
 @settings(max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
     assert holm([*p_values, math.nan])[:-1] == holm(p_values)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from statsmodels.stats.power import TTestPower
 
 from fin_tasks.stats.pairs import compare_pair, mcnemar
 from fin_tasks.stats.power import (
@@ -89,6 +88,8 @@ def test_few_questions_show_nothing() -> None:
 
 
 def test_t_tests_agree_with_statsmodels() -> None:
+    from statsmodels.stats.power import TTestPower
+
     generator = np.random.default_rng(5)
     first = generator.normal(50, 20, 80)
     second = generator.normal(50, 20, 80)
@@ -109,6 +110,8 @@ def test_discordant_shares() -> None:
 def test_pairs_for_a_mean_agree_with_statsmodels(
     difference: float, deviation: float
 ) -> None:
+    from statsmodels.stats.power import TTestPower
+
     n = pairs_needed(difference, deviation)
     exact = TTestPower().solve_power(difference / deviation, alpha=0.05, power=0.8)
     assert n == pytest.approx(exact, rel=0.03, abs=2)

@@ -198,7 +198,7 @@ def with_types(table: pd.DataFrame, part: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
     # The package is not imported, because its import reads all of its data.
