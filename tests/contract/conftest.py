@@ -1,14 +1,24 @@
 """lm-eval in this process."""
 
+import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 
+def hash_of_pixels(picture: Any) -> str:
+    return hashlib.sha256(picture.tobytes()).hexdigest()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _offline() -> Iterator[None]:
-    """Look for no data in the internet, and spare each run the two seconds in which torch asks pip for all packages."""
+    """Look for no data in the internet, and spare each run what takes lm-eval seconds and is of no use here.
+
+    It has torch ask pip for all packages, and writes pictures as PNG only to hash them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIN_TASKS_OFFLINE", "1")
+        patch.setattr("lm_eval.utils.convert_pil_to_hash", hash_of_pixels)
         patch.setattr("torch.utils.collect_env.get_pretty_env_info", lambda: "")
         yield

@@ -187,8 +187,8 @@ def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
         "dynostock_recency_w20_text",
     )
     tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")
-    found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=6)
-    compare_both(tasks, ask(*tasks, limit=6), found, tmp_path)
+    found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=4)
+    compare_both(tasks, ask(*tasks, limit=4), found, tmp_path)
 
 
 def test_responses_that_were_cut_off(tmp_path: Path) -> None:
@@ -341,8 +341,8 @@ def test_a_model_reads_answers(tmp_path: Path) -> None:
         lambda body: completion(copy(body["messages"][-1]["content"]))
     ) as served:
         reader = {"reader_model": "tested", "reader_base_url": served.base_url}
-        found = run(*tasks, answer=lambda doc: silent(doc["prompt"]), limit=6, **reader)
-    logs = ask(*tasks, answer=silent, roles={"reader": copy}, limit=6)
+        found = run(*tasks, answer=lambda doc: silent(doc["prompt"]), limit=3, **reader)
+    logs = ask(*tasks, answer=silent, roles={"reader": copy}, limit=3)
     compare_both(tasks, logs, found, tmp_path)
     _, rows, _ = report.read([tmp_path / "logs"])
     assert set(rows[rows.task == "xfinbench_calc"].read_by_model) == {0.0, 1.0}

@@ -171,9 +171,7 @@ def test_a_chat_template_may_stand_around_our_texts(runs: Path, tmp_path: Path) 
     assert "im_start" in output
 
 
-@pytest.mark.parametrize(
-    "task", ["financemath", "xfinbench_calc", "bizbench_formulaeval"]
-)
+@pytest.mark.parametrize("task", ["xfinbench_calc", "bizbench_formulaeval"])
 def test_a_model_that_reads_answers_leaves_its_replies(
     tmp_path: Path, judge_url: str, task: str
 ) -> None:

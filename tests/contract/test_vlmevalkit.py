@@ -402,9 +402,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str, tmp_path: Path) 
         Odd("\nFinal prediction: 0.7" if "dyno" in task else ""),
         points,
     )
-    run.metadata = SAMPLE
+    run.metadata = {**SAMPLE, "sample_n": 12}
     if "dyno" in task:
-        run.metadata = {**SAMPLE, "pixels": 256, "sample_n": 12}
+        run.metadata |= {"pixels": 256, "sample_n": 6, "after": "2011-06"}
     found = run(dataset, judge="judge" if judged else "")
     assert found, run.log[-3000:]
     said = {
