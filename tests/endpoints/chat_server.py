@@ -51,14 +51,20 @@ class Served:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+class Server(ThreadingHTTPServer):
+    """A server for many clients at once; those that do not fit in the queue come again a second later."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Serve on a free port, and yield the address."""
     handler.log_message = lambda *_: None  # type: ignore[method-assign]
     # Else, a reply's body waits 40 ms for its headers to be acknowledged.
     handler.disable_nagle_algorithm = True
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
+    with Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(
             target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
