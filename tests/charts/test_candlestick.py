@@ -4,15 +4,10 @@ import io
 from datetime import date
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.dates as mdates
-import mplfinance
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from PIL import Image
-from scipy import ndimage
 
 from fin_tasks.charts import candlestick
 from fin_tasks.charts.candlestick import draw
@@ -56,6 +51,8 @@ def pixels(chart: Chart) -> Any:
 
 def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool]]:
     """Return the x of each triangle of a color below the legend, and whether it points down."""
+    from scipy import ndimage
+
     mask = (image == color).all(axis=2)
     mask[:90] = False
     places = [
@@ -106,6 +103,8 @@ def test_candles_and_volume_agree_in_color() -> None:
 
 
 def test_candles_stand_in_the_middle_of_their_day() -> None:
+    from scipy import ndimage
+
     image = pixels(made(5, marks=((2, -0.1),)))
     ((mark, _),) = triangles(image, RED)
     labels, _ = ndimage.label((image == GREEN).all(axis=2))
@@ -119,6 +118,8 @@ def test_candles_stand_in_the_middle_of_their_day() -> None:
 
 def test_long_periods_have_candles_of_weeks() -> None:
     """A week that ends with the last day holds nothing of the days after."""
+    from scipy import ndimage
+
     falls = made(700)
     falls.prices.loc[falls.prices.index[-1:], ["low", "close"]] = 1.0
     drawn = (pixels(falls)[90:760] == RED).all(axis=2).any(axis=0)
@@ -183,6 +184,11 @@ def test_a_small_chart_is_the_same_picture() -> None:
 
 def as_upstream(chart: Chart) -> Any:
     """The authors' picture, from what is known of it: positions as numbers, after mplfinance has set its axes."""
+    import matplotlib as mpl
+    import matplotlib.dates as mdates
+    import mplfinance
+    from matplotlib import pyplot as plt
+
     prices = chart.prices.rename(columns=str.capitalize)
     low, high = prices["Low"].min(), prices["High"].max()
     buffer = (high - low) * 0.1
@@ -262,6 +268,8 @@ def test_the_paper_style_is_the_authors_picture(
 
 
 def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    import mplfinance
+
     seen = []
 
     def plot(_: Any, **options: Any) -> Any:

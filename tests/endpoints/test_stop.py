@@ -50,7 +50,7 @@ with chat_with("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) 
             return len(chat.ask([{"role": "user", "content": str(item)}]).text)
         except EndpointError as error:
             return str(error)
-    outcomes = list(pool.map(ask, range(64)))
+    outcomes = list(pool.map(ask, range(40)))
 print(outcomes[-1])
 (line,) = [line for line in Path("/proc/self/status").open() if line.startswith("VmHWM")]
 print(int(line.split()[1]) / 1024)
@@ -74,9 +74,12 @@ def running(code: str, url: str, cache: Path) -> Iterator["subprocess.Popen[str]
 
 
 @pytest.mark.parametrize(
-    "handler", ["signal.default_int_handler", "lambda *_: sys.exit(130)"]
+    ("loop", "handler"),
+    [
+        ("embeddings", "signal.default_int_handler"),
+        ("judge", "lambda *_: sys.exit(130)"),
+    ],
 )
-@pytest.mark.parametrize("loop", LOOPS)
 def test_ctrl_c_ends_requests_without_noise(
     settings: Settings, loop: str, handler: str
 ) -> None:

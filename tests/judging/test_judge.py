@@ -113,14 +113,14 @@ def test_a_judge_that_is_down_is_found_out_soon(
         lambda _: (400, {}, {"error": {"message": "the model is not here"}})
     ) as served:
         judged = judge_items(
-            items_of(200),
+            items_of(100),
             EN,
-            judge_of(served.base_url, concurrency=50),
+            judge_of(served.base_url, concurrency=25),
             settings=settings,
         )
-        assert len(served.bodies) < 100
+        assert len(served.bodies) < 50
     assert all("the model is not here" in one.error for one in judged)
-    with pytest.raises(JudgeError, match="failed on all 200 responses"):
+    with pytest.raises(JudgeError, match="failed on all 100 responses"):
         check_failures(judged, EN, 1.0)
 
 

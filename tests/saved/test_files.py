@@ -2,7 +2,6 @@
 
 import json
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,35 +172,10 @@ def test_a_row_that_cannot_be_used_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def rewritten(old: bytes, *new: bytes) -> Callable[[Path], None]:
-    """Return a function that writes a workbook in whose sheets some bytes are replaced."""
-
-    def write(path: Path) -> None:
-        WRITERS[".xlsx"](path)
-        with zipfile.ZipFile(path) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist()}
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in parts.items():
-                if "sheet1" in name:
-                    assert old in data
-                    data = data.replace(old, b"".join(new))
-                archive.writestr(name, data)
-
-    return write
-
-
+# tests/data has workbooks and tables that are too large.
 @pytest.mark.parametrize(
     ("suffix", "write"),
     [
-        (".xlsx", rewritten(b'<row r="3"', b'<row r="999999999999"')),
-        (".xlsx", rewritten(b'<row r="3"', b"<row spans='1:2' r = '999999999999'")),
-        (
-            ".xlsx",
-            rewritten(
-                b"</row></sheetData>", b"<c/>" * 5_000_000, b"</row></sheetData>"
-            ),
-        ),
-        (".xlsx", rewritten(b"<sheetData>", b"<sheetData>", b" " * 300_000_000)),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
         (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\x81\n")),
         (
