@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -190,16 +191,18 @@ def test_naming_every_option_gains_nothing(
     task: str, options: tuple[str, ...], hedge: str
 ) -> None:
     """Who names all options in any order has no more points than who always names the same one."""
+    best = [totals(task, f"The answer is {one}.") for one in options]
+    for first, *others in (options, options[::-1]):
+        text = hedge.format(first, others[0])
+        for another in others[1:]:
+            text += "\n" + hedge.format(first, another)
+        hedged = totals(task, text)
+        for name in ("acc,paper", "acc,robust"):
+            assert hedged[name] <= max(alone[name] for alone in best)
+
+
+@cache
+def totals(task: str, text: str) -> dict[str, float]:
+    """Return what a task scores if all responses are the same."""
     docs = fin_tasks.load(task, source="sample").to_list()
-    file = TaskFile(task)
-
-    def totals(text: str) -> dict[str, float]:
-        return score_task(file, docs, [[text]] * len(docs)).totals()
-
-    for scoring in ("paper", "robust"):
-        best = max(totals(f"The answer is {one}.")[f"acc,{scoring}"] for one in options)
-        for first, *others in (options, options[::-1]):
-            text = hedge.format(first, others[0])
-            for another in others[1:]:
-                text += "\n" + hedge.format(first, another)
-            assert totals(text)[f"acc,{scoring}"] <= best
+    return score_task(TaskFile(task), docs, [[text]] * len(docs)).totals()
