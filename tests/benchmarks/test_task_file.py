@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from datasets import Dataset
-from lm_eval.tasks import TaskManager
+from in_process import manager
 from lm_eval.tasks._yaml_loader import load_yaml
 
 from fin_tasks.benchmarks import task_file
 from fin_tasks.benchmarks.task_file import TaskFile, task_names, version_of
 from fin_tasks.errors import ConfigError
-from fin_tasks.resources import task_yaml_dir
 
 SAMPLE = {"source": "sample"}
 ROW = {"id": "a", "prompt": "How much?", "target": "Two."}
@@ -30,17 +29,10 @@ def resolved(value: Any) -> Any:
     return resolve_name(value) if is_name else value
 
 
-@pytest.fixture(scope="module")
-def manager() -> TaskManager:
-    return TaskManager(
-        include_path=str(task_yaml_dir()), include_defaults=False, metadata=dict(SAMPLE)
-    )
-
-
-def test_a_file_is_read_as_lm_eval_reads_it(manager: TaskManager) -> None:
-    assert task_names() and sorted(task_names()) == manager.all_subtasks
+def test_a_file_is_read_as_lm_eval_reads_it() -> None:
+    assert task_names() and sorted(task_names()) == manager().all_subtasks
     for name in task_names():
-        theirs = TaskFile(name, load_yaml(manager.task_index[name].yaml_path)).config
+        theirs = TaskFile(name, load_yaml(manager().task_index[name].yaml_path)).config
         ours = {
             key: value
             for key, value in TaskFile(name).config.items()
@@ -56,10 +48,8 @@ def test_all_tasks_of_a_benchmark_have_its_version() -> None:
 
 
 @pytest.mark.parametrize("name", ["xfinbench_text", "financemath", "mme_finance"])
-def test_results_name_the_version_of_the_benchmark(
-    manager: TaskManager, name: str
-) -> None:
-    loaded = manager.load([name])
+def test_results_name_the_version_of_the_benchmark(name: str) -> None:
+    loaded = manager().load([name])
     expected = {version_of(task) for task in loaded["tasks"]}
     assert len(expected) == 1
     assert {task.VERSION for task in loaded["tasks"].values()} == expected
@@ -228,12 +218,12 @@ GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 
     ],
 )
 def test_sampling_as_the_authors_set_it(
-    manager: TaskManager, task: str, sampling: str, changes: dict[str, Any]
+    task: str, sampling: str, changes: dict[str, Any]
 ) -> None:
     metadata = {"sampling": sampling}
     expected = {**GREEDY, **changes}
     assert TaskFile(task).generation_kwargs(metadata) == expected
-    theirs = TaskFile(task, load_yaml(manager.task_index[task].yaml_path))
+    theirs = TaskFile(task, load_yaml(manager().task_index[task].yaml_path))
     assert theirs.generation_kwargs(metadata) == expected
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from chat_server import completion, serve
-from in_process import run, samples
-from lm_eval.loggers import EvaluationTracker
+from in_process import run, samples, saved
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market import sample_market
@@ -137,14 +136,7 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
             answer=follow,
             **options,
         )
-        tracker = EvaluationTracker(output_path=str(tmp_path / arm))
-        tracker.general_config_tracker.log_experiment_args(
-            "hf", "pretrained=m", "", "", fewshot_as_multiturn=False
-        )
-        lines = found.pop("samples")
-        tracker.save_results_aggregated(results=found, samples=lines)
-        for task, of_task in lines.items():
-            tracker.save_results_samples(task_name=task, samples=of_task)
+        saved(found, tmp_path / arm, model="m")
     command = ["compare", str(tmp_path), "--scoring", "robust", "--by"]
     printed = CliRunner().invoke(
         app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"}

@@ -2,7 +2,6 @@
 
 import gc
 import hashlib
-import json
 import math
 import shutil
 import warnings
@@ -15,7 +14,7 @@ import anyio
 import pandas as pd
 import pytest
 from chat_server import completion, serve
-from in_process import run
+from in_process import run, saved
 
 from fin_tasks import report
 from fin_tasks.errors import ConfigError
@@ -114,21 +113,6 @@ def shown(log: EvalLog) -> dict[str, dict[str, float]]:
     return by_scorer
 
 
-def as_files(found: Mapping[str, Any], folder: Path) -> Path:
-    """Write what lm-eval returned as it writes it itself."""
-    folder.mkdir()
-    head = {name: value for name, value in found.items() if name != "samples"}
-    (folder / "results_2026-01-01T00-00-00.0.json").write_text(
-        json.dumps(head, default=str)
-    )
-    for task, samples in found["samples"].items():
-        lines = [json.dumps(sample, default=str) for sample in samples]
-        (folder / f"samples_{task}_2026-01-01T00-00-00.0.jsonl").write_text(
-            "\n".join(lines)
-        )
-    return folder
-
-
 def compare_both(
     tasks: tuple[str, ...],
     logs: list[EvalLog],
@@ -139,7 +123,7 @@ def compare_both(
         "success": None
     }
     runs, rows, problems = report.read(
-        [as_files(found, tmp_path / "lm"), tmp_path / "logs"]
+        [saved(dict(found), tmp_path / "lm"), tmp_path / "logs"]
     )
     assert not problems
     (ours,) = (one for one in runs if one.harness == "inspect_ai")

@@ -150,22 +150,17 @@ def test_a_wheel_has_everything_and_no_tests(wheel: Path) -> None:
 
 
 def test_lm_eval_finds_our_tasks(python: Path, tmp_path: Path) -> None:
-    facts = probe(python, tmp_path)
-    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (
-        True,
-        False,
-        1,
-    )
-    home = ROOT if facts["places"][0].startswith(str(ROOT)) else python.parents[1]
-    assert all(place.startswith(str(home)) for place in facts["places"])
+    """The first command, below, finds them in the real lm-eval."""
     write_small_lm_eval(tmp_path)
     path = {"PYTHONPATH": str(tmp_path)}
+    facts = probe(python, tmp_path, **path)
+    assert facts["has_our_tasks"] and not facts["is_untouched"]
+    assert facts["n_finders"] == 1
+    home = ROOT if facts["places"][0].startswith(str(ROOT)) else python.parents[1]
+    assert all(place.startswith(str(home)) for place in facts["places"])
     facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0", **path)
-    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (
-        False,
-        True,
-        0,
-    )
+    assert facts["is_untouched"] and not facts["has_our_tasks"]
+    assert facts["n_finders"] == 0
 
 
 @pytest.mark.parametrize(

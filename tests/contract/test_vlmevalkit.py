@@ -155,39 +155,18 @@ class Run:
         url = self.served.base_url
         self.in_api_mode = "--api-mode" in arguments
         if self.kit.upstream and config is None:
-            argv = [
-                "--data",
-                dataset,
-                "--model",
-                "tested",
-                "--base-url",
-                url,
-                "--key",
-                "sk-made-up",
-                "--retry",
-                "1",
-            ]
-            argv += (
-                ["--judge", judge, "--judge-base-url", url, "--judge-key", judge_key]
-                if judge
-                else []
-            )
+            argv = f"--model tested --base-url {url} --key sk-made-up --retry 1".split()
+            argv += ["--data", dataset]
+            if judge:
+                argv += f"--judge {judge} --judge-base-url {url}".split()
+                argv += ["--judge-key", judge_key]
         else:
-            model = {
-                "class": "GPT4V",
-                "model": "tested",
-                "api_base": f"{url}/chat/completions",
-                "key": "sk-made-up",
-            }
+            address = {"api_base": f"{url}/chat/completions", "key": "sk-made-up"}
+            model = {"class": "GPT4V", "model": "tested", "retry": 1, "wait": 0}
             own = "FinTasksConversations" if dataset.endswith("_MT") else "FinTasks"
             data = config or {"class": own, "dataset": dataset}
-            text = json.dumps(
-                {
-                    "model": {"tested": {**model, "retry": 1, "wait": 0}},
-                    "data": {dataset: data},
-                }
-            )
-            (self.folder / "config.json").write_text(text)
+            asked = {"model": {"tested": model | address}, "data": {dataset: data}}
+            (self.folder / "config.json").write_text(json.dumps(asked))
             argv = ["--config", "config.json"]
             given = json.dumps({"base_url": url, "key": judge_key})
             argv += ["--judge", judge, "--judge-args", given] if judge else []
@@ -198,12 +177,8 @@ class Run:
             **self.environ,
         }
         log = self.folder / "log"
-        job = {
-            "argv": [*argv, *arguments],
-            "environ": environ,
-            "folder": str(self.folder),
-            "log": str(log),
-        }
+        job = {"argv": [*argv, *arguments], "environ": environ}
+        job |= {"folder": str(self.folder), "log": str(log)}
         self.served.bodies.clear()
         self.served.headers.clear()
         self.kit.run(job, started)
@@ -505,13 +480,14 @@ def test_conversations_are_asked_turn_by_turn_and_judged(
 
 def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) -> None:
     run.model, run.judge = Odd(), lambda _: (401, {}, {"error": {"message": "no"}})
+    run.metadata = {**SAMPLE, "sample_n": 6}
     down = run("MMEFinance", judge="judge")
     assert (down["overall"], down["score_robust"]) == (None, None)
     assert "JudgeError" in run.log
-    assert run.asked() == 44
+    assert run.asked() == 6
     run.judge = lambda body: completion(str(len(text_of(body)) % 6))
     first = run("MMEFinance", "--reuse", judge="judge")
-    assert (run.asked(), first["n"]) == (0, 44)
+    assert (run.asked(), first["n"]) == (0, 6)
     assert run("MMEFinance", "--reuse", judge="judge") == first
     assert run.asked() == run.asked("judge") == 0
     ours = [
