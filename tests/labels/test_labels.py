@@ -113,7 +113,7 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
 
 
 def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -> None:
-    out = tmp_path / "know.xlsx"
+    out = tmp_path / "know.csv"
     sheets = draw(out, "xfinbench_knowledge_errors", xfinbench)
     rows = drawn_rows(out)
     assert {row["facts"]["response"][0] for row in rows} == {"wrong"}
@@ -148,7 +148,7 @@ def test_errors_in_figures(xfinbench: Path, tmp_path: Path) -> None:
 
 
 def test_ratings(tmp_path: Path) -> None:
-    sheets = draw(tmp_path / "rate.xlsx", "xfinbench_quality", "--n", 4)
+    sheets = draw(tmp_path / "rate.csv", "xfinbench_quality", "--n", 4)
     scores = ([5, 5, 4, 1], [5, 4, 4, 5], [5, 3, 3, 5])
     names = ["fluency", "completeness", "correctness", "helpfulness"]
     fill_apart(sheets, **dict.fromkeys(names, scores))
@@ -159,7 +159,7 @@ def test_ratings(tmp_path: Path) -> None:
 
 
 def test_capabilities(tmp_path: Path) -> None:
-    sheets = draw(tmp_path / "cap.xlsx", "xfinbench_capabilities", "--n", 3)
+    sheets = draw(tmp_path / "cap.csv", "xfinbench_capabilities", "--n", 3)
     codes = (["TU", "TR", "TR+NM"], ["TU", "SP", "tr+nm"], ["FF", "NM", "NM"])
     fill_apart(sheets, capability=codes)
     tables = merge(sheets)
@@ -170,7 +170,7 @@ def test_capabilities(tmp_path: Path) -> None:
 
 
 def test_people_stand_beside_models(tmp_path: Path) -> None:
-    out = tmp_path / "human.xlsx"
+    out = tmp_path / "human.csv"
     sheets = draw(out, "xfinbench_human", "--n", 24)
     docs = {row["id"]: row["doc"] for row in drawn_rows(out)}
     assert "gold" not in read(sheets[0])
@@ -228,7 +228,7 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
         scorings=("paper", "robust"),
         response="response {place}",
     )
-    out = tmp_path / "mme.xlsx"
+    out = tmp_path / "mme.csv"
     sheets = draw(out, "mme_finance_judge", judged)
     place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
     places = [place_of[row["doc_id"]] for row in drawn_rows(out)]

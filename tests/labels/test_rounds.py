@@ -44,11 +44,13 @@ PARTS = {
 }
 
 
-def drawn(tmp_path: Path, name: str = "mine", text: str = STUDY) -> list[Path]:
+def drawn(
+    tmp_path: Path, name: str = "mine", text: str = STUDY, ending: str = "csv"
+) -> list[Path]:
     """Draw a study of mine, and return its sheets."""
     file = tmp_path / f"{name}.yaml"
     file.write_text(text.replace("name: mine", f"name: {name}"))
-    return draw(tmp_path / f"study/{name}.xlsx", file)
+    return draw(tmp_path / f"study/{name}.{ending}", file)
 
 
 def test_scores_that_are_equally_frequent_are_averaged() -> None:
@@ -62,7 +64,7 @@ def test_two_studies_in_one_folder(tmp_path: Path) -> None:
         sheets = drawn(tmp_path, name)
         fill_all(sheets, clear=["yes"] * 6, short=NO)
     assert len(merge(sheets)["labels"]) == 12
-    other = sheets[0].rename(tmp_path / "study/other.xlsx")
+    other = sheets[0].rename(tmp_path / "study/other.csv")
     with pytest.raises(ConfigError, match="one draw"):
         merge([other])
 
@@ -88,7 +90,8 @@ def test_a_sheet_of_a_long_list_of_words_can_be_opened(tmp_path: Path) -> None:
     """Excel refuses rules with more than 255 characters, so the cells have none; merging checks them."""
     words = ", ".join(f"category{number}" for number in range(12))
     question = f'{{ask: "Which?", values: [{words}], choose: 2}}'
-    sheets = drawn(tmp_path, text=STUDY.replace('{ask: "Clear?"}', question))
+    text = STUDY.replace('{ask: "Clear?"}', question)
+    sheets = drawn(tmp_path, text=text, ending="xlsx")
     rules = load_workbook(sheets[0])["Labels"].data_validations.dataValidation
     assert [rule.formula1 for rule in rules] == ['"yes,no"']
     fill_all(sheets, clear=["category1+category7"] * 5 + ["category99"], short=NO)
@@ -106,7 +109,7 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
     other = write_judged(
         tmp_path / "b", docs, lambda _: 40.0, response="{task} {place}", judge="k"
     )
-    out = tmp_path / "mme.xlsx"
+    out = tmp_path / "mme.csv"
     sheets = draw(out, "mme_finance_judge", judged)
     rows = drawn_rows(out)
     assert {row["task"] for row in rows} == set(PARTS)
