@@ -2,11 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import mutate
@@ -55,22 +54,6 @@ def check_board(folder: Path) -> None:
         assert not read([board]).problems
 
 
-def write(path: Path, lines: list[Mapping[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def change_and_check(
-    honest: Path, folder: Path, pattern: str, data: st.DataObject
-) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(honest, folder)
-    (file,) = folder.rglob(pattern)
-    values = [json.loads(line) for line in file.read_text().splitlines()]
-    mutate(values, data)
-    write(file, values)
-    check(folder)
-
-
 def test_the_honest_run_has_only_open_prompts(honest: Path) -> None:
     (task,) = verify([honest], OPTIONS).tasks
     assert [item.name for item in task.items if item.status != "verified"] == [
@@ -85,20 +68,20 @@ HOSTILE = settings(
 )
 
 
+@pytest.mark.parametrize("part", ["results_*.json", "samples_*.jsonl"])
 @HOSTILE
 @given(data=st.data())
-def test_mutated_samples(honest: Path, tmp_path: Path, data: st.DataObject) -> None:
-    change_and_check(honest, tmp_path / "run", "samples_*.jsonl", data)
-
-
-@HOSTILE
-@given(data=st.data())
-def test_mutated_results(honest: Path, tmp_path: Path, data: st.DataObject) -> None:
+def test_mutated_runs(
+    honest: Path, tmp_path: Path, data: st.DataObject, part: str
+) -> None:
     folder = tmp_path / "run"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(honest, folder)
-    (file,) = folder.rglob("results_*.json")
-    values = json.loads(file.read_text())
+    (file,) = folder.rglob(part)
+    text = file.read_text()
+    # A results file is one value over many lines.
+    lines = [text] if part.startswith("results") else text.splitlines()
+    values = [json.loads(line) for line in lines]
     mutate(values, data)
-    file.write_text(json.dumps(values))
+    file.write_text("".join(json.dumps(value) + "\n" for value in values))
     check(folder)
