@@ -1,11 +1,14 @@
 """A chat model behind addresses on the loopback interface."""
 
+import ssl
 import time
 
+import httpx2
 import pytest
 from chat_client import chat_at, chat_with
 from chat_server import Answer, completion, serve
 
+from fin_tasks.endpoints import chat as chat_module
 from fin_tasks.endpoints.chat import Endpoint
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
@@ -74,6 +77,25 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
         for n in range(6):
             chat.ask(QUESTION, seed=n)
     assert (len(one.bodies), len(two.bodies)) == (3, 3)
+
+
+def test_certificates_are_read_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_read = 0
+    read = httpx2.create_ssl_context
+
+    def count() -> ssl.SSLContext:
+        nonlocal n_read
+        n_read += 1
+        return read()
+
+    monkeypatch.setattr(httpx2, "create_ssl_context", count)
+    chat_module._certificates.cache_clear()
+    for _ in range(2):
+        with chat_with("m", ["https://a/v1", "https://b/v1"], settings):
+            pass
+    assert n_read == 1
 
 
 def test_the_key_is_shown_nowhere(settings: Settings) -> None:
