@@ -32,9 +32,25 @@ def empty_parts(parts: Parts) -> None:
     parts |= {f"p{number}": b"" for number in range(10_001)}
 
 
+def cells(parts: Parts) -> None:
+    start, _, end = parts["xl/worksheets/sheet1.xml"].partition(b"</row></sheetData>")
+    many = b"<c/>" * 7_000 + b"</row></sheetData>"
+    parts["xl/worksheets/sheet1.xml"] = start + many + end
+
+
+def spaces(parts: Parts) -> None:
+    parts["xl/worksheets/sheet1.xml"] += b" " * 2_000_000
+
+
 @pytest.mark.parametrize(
     ("change", "what"),
-    [(sheets, "1,000 sheets"), (fonts, "tags beside"), (empty_parts, "10,000 parts")],
+    [
+        (sheets, "1,000 sheets"),
+        (fonts, "tags beside"),
+        (empty_parts, "10,000 parts"),
+        (cells, "6,000 tags"),
+        (spaces, "1,000,000 bytes"),
+    ],
 )
 def test_too_much_in_a_workbook_is_one_sentence(
     change: Callable[[Parts], None],
@@ -43,6 +59,8 @@ def test_too_much_in_a_workbook_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(workbook, "_MAX_OTHER_TAGS", 1_500)
+    monkeypatch.setattr(workbook, "_MAX_TAGS", 6_000)
+    monkeypatch.setattr(workbook, "_MAX_BYTES", 1_000_000)
     file = tmp_path / "a.xlsx"
     pd.DataFrame({"a": ["1"]}).to_excel(file, index=False)
     assert len(read_table(file)) == 1

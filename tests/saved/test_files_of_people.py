@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,16 @@ def test_strict_refuses_what_would_be_left_out(name: str) -> None:
     assert (done.exit_code == 0) == is_about_form
     if not is_about_form:
         assert isinstance(done.exception, FinTasksError)
+
+
+@pytest.mark.slow
+def test_a_new_process_reads_a_log() -> None:
+    """Its parts are compressed in a way that `zipfile` learns from inspect_ai."""
+    code = "import sys, pathlib, fin_tasks.saved.inspect_log as log\n"
+    code += "print(len(log.records_of_log(pathlib.Path(sys.argv[1]))))"
+    command = [sys.executable, "-c", code, str(HERE / "log.eval")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "6\n"
 
 
 def test_rows_of_other_tasks_are_named(

@@ -57,13 +57,15 @@ def inspect_for(path: Path) -> Any:
         DataError: inspect_ai is not installed, or the log is too large.
         ValueError, OSError, BadZipFile: The log is no archive, or has too many parts.
     """
-    _check_size(path)
+    # Its import teaches `zipfile` the compression of logs, by which their size is counted.
     try:
-        return importlib.import_module("inspect_ai.log")
+        inspect = importlib.import_module("inspect_ai.log")
     except ImportError as error:
         raise DataError(
             f"{path}: a log of inspect_ai; `pip install inspect-ai` brings what reads it."
         ) from error
+    _check_size(path)
+    return inspect
 
 
 def _check_size(path: Path) -> None:
