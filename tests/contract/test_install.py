@@ -104,6 +104,8 @@ def write_small_lm_eval(folder: Path) -> None:
     """Write a package lm_eval that is imported at once."""
     tasks = folder / "lm_eval" / "tasks"
     tasks.mkdir(parents=True)
+    # Without this file a real lm_eval that is installed too would be imported.
+    (folder / "lm_eval" / "__init__.py").touch()
     (tasks / "manager.py").write_text(SMALL_LM_EVAL)
     (tasks / "__init__.py").write_text(
         "from lm_eval.tasks.manager import TaskManager\n"
