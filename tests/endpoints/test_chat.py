@@ -8,7 +8,6 @@ import pytest
 from chat_client import chat_at, chat_with
 from chat_server import Answer, completion, serve
 
-from fin_tasks.endpoints import chat as chat_module
 from fin_tasks.endpoints.chat import Endpoint
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
@@ -91,7 +90,6 @@ def test_certificates_are_read_once(
         return read()
 
     monkeypatch.setattr(httpx2, "create_ssl_context", count)
-    chat_module._certificates.cache_clear()
     for _ in range(2):
         with chat_with("m", ["https://a/v1", "https://b/v1"], settings):
             pass

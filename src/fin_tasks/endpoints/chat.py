@@ -19,6 +19,7 @@ from collections.abc import (
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from operator import call
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,8 +35,6 @@ from .refusals import Refused, Request, learn, refusal_text, says_limit_is_small
 from .replies import ChatReply, ReplyCache, Usage, read_reply, request_key
 
 if TYPE_CHECKING:
-    import ssl
-
     import openai
 
 Messages = Sequence[Mapping[str, Any]]
@@ -64,6 +63,9 @@ _ADDRESS = re.compile(
 """The version is that of an address of Azure."""
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+_once = cache(call)
+"""Calls a function once a process: certificates take as long to read as many replies."""
 
 # Their line for each request names the whole address, which may hold a token.
 for _name in ("httpx", "httpx2"):
@@ -283,14 +285,6 @@ class ChatClient:
         )
 
 
-@cache
-def _certificates() -> "ssl.SSLContext":
-    """Read this machine's certificates once; each client would do it anew, which takes as long as many replies."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
-
-
 @asynccontextmanager
 async def open_chat(
     endpoint: Endpoint, settings: Settings
@@ -299,6 +293,7 @@ async def open_chat(
 
     Redirects are not followed, so that no other host gets the request.
     """
+    import httpx2
     import openai
 
     key = settings.api_keys.get(endpoint.key, "")
@@ -319,8 +314,9 @@ async def open_chat(
                     make_client = openai.AsyncAzureOpenAI
                 timeout = openai.Timeout(endpoint.timeout, connect=_CONNECT_SECONDS)
                 try:
+                    certificates = _once(httpx2.create_ssl_context)
                     options["http_client"] = openai.DefaultAsyncHttpxClient(
-                        timeout=timeout, follow_redirects=False, verify=_certificates()
+                        timeout=timeout, follow_redirects=False, verify=certificates
                     )
                 except Exception as error:  # several kinds, one of them an ImportError
                     raise EndpointError(
