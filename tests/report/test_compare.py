@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 from click.testing import Result
 from run_files import PROVENANCE, scored, write_run
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 from typer.testing import CliRunner
 
 from fin_tasks import report
@@ -58,11 +56,15 @@ def command(*words: object) -> Result:
 
 
 def holm(lines: pd.DataFrame) -> list[float]:
+    from statsmodels.stats.multitest import multipletests
+
     """Return what statsmodels says of the p-values of a table, which are one family."""
     return list(multipletests(lines["p"], method="holm")[1])
 
 
 def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
     found = compared(*models(tmp_path, 1, 3))
     base, line = found.lines.to_dict("records")
     first, second = (np.array(draw(seed, share=0.3 + 0.1 * seed)) for seed in (1, 3))

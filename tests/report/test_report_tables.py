@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from run_files import board_of, mean, scored, write_run
-from statsmodels.stats.proportion import proportion_confint
 
 from fin_tasks.demo import scores
 from fin_tasks.report.tables import values_table, write_csv
@@ -52,6 +51,8 @@ def xfinbench(folder: Path) -> dict[str, list[Any]]:
 
 
 def test_values_and_the_interval_of_all_tasks_are_over_all_rows(tmp_path: Path) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     tasks = xfinbench(tmp_path)
     every = [row["acc"] for rows in tasks.values() for row in rows]
     shown = cells(tables(tmp_path)["xfinbench_main"], "m")
