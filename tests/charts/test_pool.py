@@ -44,6 +44,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "draw", write_name)
 
 
+@pytest.mark.slow
 def test_two_processes_draw_the_same(tmp_path: Path) -> None:
     paths, drawn = draw_charts(iter(charts()), tmp_path, jobs=2)
     assert drawn == 2

@@ -1,19 +1,20 @@
-"""A board with two honest runs: each way to cheat is refused or named, and the honest runs stay as they are."""
+"""A board with two honest runs: each way to bend it is refused or named, and the honest runs stay as they are.
+
+`attack.py` tries all ways to cheat, those of a single submission too.
+"""
 
 import json
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from board_cheats import BOARD_CHEATS, BoardCheat
-from chat_server import completion, serve
-from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat
+from cheats import BOOL
 from more_board_cheats import MORE_BOARD_CHEATS
 from run_files import board_of
-from submissions import admit, content_of, refused, submit, submit_judged
+from submissions import admit, content_of, refused, submit
 
 import fin_tasks
 from fin_tasks import report
@@ -25,32 +26,13 @@ HONEST = ("model of alpha", "model of beta")
 
 
 @pytest.fixture(scope="module")
-def judge_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A judge that gives each response one of five points."""
-    with (
-        pytest.MonkeyPatch.context() as environ,
-        serve(lambda body: completion("1")) as served,
-    ):
-        environ.setenv("FIN_TASKS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        environ.setenv("OPENAI_API_KEY", "sk-made-up")
-        for name in ("http_proxy", "https_proxy", "all_proxy"):
-            environ.delenv(name, raising=False)
-            environ.delenv(name.upper(), raising=False)
-        yield served.base_url
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An honest submission, of which cheats are changed copies."""
+    return submit(tmp_path_factory.mktemp("honest") / BOOL, model="model-c")
 
 
 @pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory, judge_url: str) -> Path:
-    """A folder with an honest submission of each kind."""
-    folder = tmp_path_factory.mktemp("honest")
-    for task in (BOOL, POT, GROUP):
-        submit(folder / task, task, model="model-c")
-    submit_judged(folder / JUDGED, judge_url, model="model-c")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def two_runs(tmp_path_factory: pytest.TempPathFactory, honest: Path) -> Path:
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A board with two honest runs."""
     folder = tmp_path_factory.mktemp("board")
     board = folder / "board"
@@ -66,12 +48,10 @@ def board(two_runs: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(two_runs, tmp_path / "board"))
 
 
-def ends_as_told(
-    change: Path, board: Path, *options: str
-) -> tuple[int, set[str], set[str]]:
+def ends_as_told(change: Path, board: Path) -> tuple[int, set[str], set[str]]:
     """Return the exit status, what is refused, and what is only claimed; the honest runs must not change."""
     before = content_of(board)
-    status, told, output = admit(change, board, *options)
+    status, told, output = admit(change, board)
     after = content_of(board)
     assert {name: after[name] for name in before} == before, output
     assert (status == 1) == bool(told["refused"]), output
@@ -87,7 +67,7 @@ def as_admitted(
     """What a board has of the honest run of which cheats are changed copies."""
     place = tmp_path_factory.mktemp("third")
     board = Path(shutil.copytree(two_runs, place / "board"))
-    folder = Path(shutil.copytree(honest / BOOL, place / "gamma"))
+    folder = Path(shutil.copytree(honest, place / "gamma"))
     assert admit(folder, board)[0] == 0
     return scores_of(board / "gamma")
 
@@ -105,7 +85,7 @@ def scores_of(folder: Path) -> Any:
 def test_a_board_is_not_bent(
     cheat: BoardCheat, honest: Path, board: Path, as_admitted: Any, tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(honest / BOOL, tmp_path / "gamma"))
+    folder = Path(shutil.copytree(honest, tmp_path / "gamma"))
     cheat.change(folder)
     status, names, claims = ends_as_told(folder, board)
     if cheat.ignored:
@@ -116,34 +96,22 @@ def test_a_board_is_not_bent(
         assert (status, cheat.claimed in claims) == (3, True), claims
 
 
-@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
-def test_a_cheat_of_verify_is_refused_or_named(
-    cheat: Cheat, honest: Path, board: Path, judge_url: str, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(honest / cheat.run, tmp_path / "gamma"))
-    cheat.change(folder)
-    judge = ("--judge-model", "judge", "--judge-base-url", judge_url)
-    options = (*judge, "--judge-rows", "44") if cheat.run == JUDGED else ()
-    status, names, claims = ends_as_told(folder, board, *options)
-    assert status in (1, 3)
-    assert names or claims
-
-
 def test_forged_scores_are_not_taken_over(
     honest: Path, board: Path, tmp_path: Path
 ) -> None:
     """A run of another version may claim what it likes: the board has our values."""
     (cheat,) = [cheat for cheat in BOARD_CHEATS if cheat.claimed == "version"]
-    folder = Path(shutil.copytree(honest / BOOL, tmp_path / "gamma"))
+    folder = Path(shutil.copytree(honest, tmp_path / "gamma"))
     cheat.change(folder)
     admit(folder, board)
     honest_total, forged_total = (
         report.read(path).runs[0].tasks[0].totals["robust"]["acc"]
-        for path in (honest / BOOL, board / "gamma")
+        for path in (honest, board / "gamma")
     )
     assert forged_total == honest_total < 1
 
 
+@pytest.mark.slow
 def test_no_admitted_claim_moves_an_honest_run(board: Path, tmp_path: Path) -> None:
     before = honest_entries(board)
     claimed = [cheat for cheat in ALL_BOARD_CHEATS if cheat.claimed]

@@ -68,6 +68,7 @@ HOSTILE = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["results_*.json", "samples_*.jsonl"])
 @HOSTILE
 @given(data=st.data())
