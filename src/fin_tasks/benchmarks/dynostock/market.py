@@ -1,7 +1,7 @@
 """A market: daily prices and quarterly earnings reports of many tickers, as they were known on any day."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -100,16 +100,17 @@ class Market:
         return dict(days.items())
 
     @cached_property
-    def _price_rows(self) -> Mapping[str, slice]:
-        return _rows_by_ticker(self.prices)
-
-    @cached_property
-    def _report_rows(self) -> Mapping[str, slice]:
-        return _rows_by_ticker(self.reports)
-
-    @cached_property
-    def _candles(self) -> pd.DataFrame:
-        return self.prices.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
+    def _rows_by_ticker(self) -> Sequence[Mapping[str, slice]]:
+        """The rows of each ticker in the prices, and in the reports. Both are sorted by ticker."""
+        places = []
+        for table in (self.prices, self.reports):
+            rows = {}
+            first_row = 0
+            for name, n_rows in table["ticker"].value_counts(sort=False).items():
+                rows[str(name)] = slice(first_row, first_row + n_rows)
+                first_row += n_rows
+            places.append(rows)
+        return places
 
     def excerpt(
         self,
@@ -118,27 +119,31 @@ class Market:
         end: date,
     ) -> Excerpt:
         """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
-        # The tables are sorted by ticker and day, and a mask of all rows would take much longer.
-        no_rows = slice(0, 0)
-        every_day = self._price_rows.get(ticker, no_rows)
-        shown = _rows_between(self.prices["date"], every_day, start, end)
-        prices = self._candles.iloc[shown]
-        if prices["close"].isna().all():
+        # The rows of a ticker are sorted by day, unknown days last. A mask of all rows would take much longer.
+        days = np.datetime64(start, "D"), np.datetime64(end, "D") + 1
+        columns = (self.prices["date"], self.reports["reported"])
+        shown = []
+        for column, places in zip(columns, self._rows_by_ticker, strict=True):
+            place = places.get(ticker, slice(0, 0))
+            first, stop = np.searchsorted(column.to_numpy()[place], days)
+            shown.append(slice(place.start + int(first), place.start + int(stop)))
+        rows = self.prices.iloc[shown[0]]
+        if rows["close"].isna().all():
             known = "no prices"
-            days = self.prices["date"].iloc[every_day].dt.date
-            if len(days):
-                known = f"prices from {days.iloc[0]} to {days.iloc[-1]}"
+            place = self._rows_by_ticker[0].get(ticker, slice(0, 0))
+            every_day = self.prices["date"].iloc[place].dt.date
+            if len(every_day):
+                known = f"prices from {every_day.iloc[0]} to {every_day.iloc[-1]}"
             raise DataError(
                 f"{ticker}: expected prices from {start} to {end}, found {known}."
             )
-        factor = self.prices["splits_after"].iloc[shown.stop - 1]
+        factor = rows["splits_after"].iloc[-1]
+        prices = rows.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
         if factor != 1:
             # Division and multiplication change the last bits.
             volume = prices["volume"] / factor
             prices = (prices * factor).assign(volume=volume).round(6)
-        every_report = self._report_rows.get(ticker, no_rows)
-        shown = _rows_between(self.reports["reported"], every_report, start, end)
-        filed = self.reports.iloc[shown].reset_index(drop=True)
+        filed = self.reports.iloc[shown[1]].reset_index(drop=True)
         factors = filed["later_splits"] * factor
         reports = filed.copy()
         if (factors != 1).any():
@@ -147,27 +152,6 @@ class Market:
         if not isinstance(currency, str):
             currency = currency.get(ticker, "")
         return Excerpt(ticker, start, end, prices, reports, filed, currency)
-
-
-def _rows_by_ticker(table: pd.DataFrame) -> dict[str, slice]:
-    """Return the rows of each ticker in a table that is sorted by ticker."""
-    rows = {}
-    first_row = 0
-    for ticker, n_rows in table["ticker"].value_counts(sort=False).items():
-        rows[str(ticker)] = slice(first_row, first_row + n_rows)
-        first_row += n_rows
-    return rows
-
-
-def _rows_between(
-    days: "pd.Series[pd.Timestamp]", rows: slice, start: date, end: date
-) -> slice:
-    """Return those of some rows, which are sorted by day, whose day is from `start` to `end`; unknown days are last."""
-    sorted_days = days.to_numpy()[rows]
-    first, stop = np.searchsorted(
-        sorted_days, [np.datetime64(start, "D"), np.datetime64(end, "D") + 1]
-    )
-    return slice(rows.start + int(first), rows.start + int(stop))
 
 
 def strict_timing(market: Market) -> Market:
