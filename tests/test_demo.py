@@ -1,6 +1,7 @@
 """The demo with a stand-in for lm-eval; `make demo` runs it with the small model."""
 
 import importlib.metadata
+import logging
 import os
 import shutil
 import signal
@@ -176,6 +177,8 @@ def test_example_responses_pass_verify_but_for_their_prompts(examples: Path) -> 
 
 def test_a_model_is_ranked_beside_the_example_responses(tmp_path: Path) -> None:
     replay_examples(tmp_path / "examples", limit=3)
+    # Its missing warnings are those of the demo alone.
+    assert logging.getLogger("fin_tasks.saved").level == logging.NOTSET
     small_run(tmp_path / "model", limit=3)
     comparisons = board(read([tmp_path]), papers=False).comparisons
     assert {len(comparison.ranks) for comparison in comparisons} == {2}
