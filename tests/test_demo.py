@@ -177,7 +177,7 @@ def test_example_responses_pass_verify_but_for_their_prompts(examples: Path) -> 
 
 def test_a_model_is_ranked_beside_the_example_responses(tmp_path: Path) -> None:
     replay_examples(tmp_path / "examples", limit=3)
-    # Its missing warnings are those of the demo alone.
+    # Warnings are held back only while the demo scores its responses.
     assert logging.getLogger("fin_tasks.saved").level == logging.NOTSET
     small_run(tmp_path / "model", limit=3)
     comparisons = board(read([tmp_path]), papers=False).comparisons

@@ -65,7 +65,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 _once = cache(call)
-"""Calls a function once a process: certificates take as long to read as many replies."""
+"""Calls a function only once per process. To read the certificates takes longer than a reply."""
 
 # Their line for each request names the whole address, which may hold a token.
 for _name in ("httpx", "httpx2"):
