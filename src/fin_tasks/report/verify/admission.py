@@ -1,7 +1,7 @@
 """Admit a submission to a board: responses come from the submission, and all else from the host."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,7 +85,7 @@ def admit(
         return Verdict(refused)
     name = escape(printable(submission.resolve().name))
     with open_board(board) as opened:
-        return _Host(opened, name, submitter, digest).admit(candidates)
+        return _Admitter(opened, name, submitter, digest).admit(candidates)
 
 
 def _check_places(submission: Path, board: Path) -> None:
@@ -95,11 +95,9 @@ def _check_places(submission: Path, board: Path) -> None:
         )
     if board.exists() and not board.is_dir():
         raise ConfigError(f"--board {board}: expected a folder, got a file.")
-    folders = (submission.resolve(), board.resolve())
-    if (
-        folders[0] in (folders[1], *folders[1].parents)
-        or folders[1] in folders[0].parents
-    ):
+    source = submission.resolve()
+    place = board.resolve()
+    if source.is_relative_to(place) or place.is_relative_to(source):
         raise ConfigError(
             f"--board {board}: expected a folder beside the submission, got one that holds it or is in it."
         )
@@ -114,29 +112,31 @@ def _files_of_hosts(submission: Path) -> list[Finding]:
     return findings
 
 
-def _size_of(submission: Path) -> int:
-    """Return the bytes of all files; a file may state very many and have none on the disk."""
-    n_bytes = 0
+def _files_of(submission: Path) -> Iterator[Path]:
+    """Yield all files of a submission, but no links."""
     for file in submission.rglob("*"):
         if file.is_file() and not file.is_symlink():
-            n_bytes += file.stat().st_size
-    return n_bytes
+            yield file
+
+
+def _size_of(submission: Path) -> int:
+    """Return the bytes of all files as they state them; a sparse file fills less of the disk."""
+    return sum(file.stat().st_size for file in _files_of(submission))
 
 
 def digest_of(submission: Path) -> str:
-    """Return the SHA-256 of all files, as `sha256sum` of its own lines about the files in order of their names."""
+    """Return the SHA-256 of the lines that `sha256sum` prints about all files in order of their names."""
     lines_by_name = {}
-    for file in submission.rglob("*"):
-        if file.is_file() and not file.is_symlink():
-            name = file.relative_to(submission).as_posix()
-            lines_by_name[name] = f"{sha256_of(file)}  ./{name}\n"
+    for file in _files_of(submission):
+        name = file.relative_to(submission).as_posix()
+        lines_by_name[name] = f"{sha256_of(file)}  ./{name}\n"
     lines = [lines_by_name[name] for name in sorted(lines_by_name)]
     text = "".join(lines).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()
 
 
 @dataclass
-class _Host:
+class _Admitter:
     """Admits the runs of one submission to an open board."""
 
     board: BoardFolder
@@ -156,7 +156,9 @@ class _Host:
         with self.board.stage() as stage:
             for folder, candidate in candidates.items():
                 target = home / folder
-                self._compare(candidate, target, admissions)
+                _check_replaced(candidate, target)
+                _check_name(candidate)
+                self._check_copies(candidate, target, admissions)
                 admission = self._admission_of(candidate, target, admissions)
                 refused += candidate.refusals()
                 if refused:
@@ -187,26 +189,13 @@ class _Host:
                 return [Finding("submission", "refused", sentence)]
         return []
 
-    def _compare(
+    def _check_copies(
         self, candidate: Candidate, target: Path, admissions: dict[Path, Admission]
     ) -> None:
-        """Compare a run with the one that it replaces, and its responses with those of all others."""
-        lost = candidate.lost_tasks(target)
-        if lost:
-            sentence = (
-                f"the run at {target} has more; remove its folder first if it is to go"
-            )
-            candidate.refuse("runs", sentence, lost)
-        if not letters_of(candidate.model):
-            sentence = f"the name {candidate.model!r} has no letter and no digit"
-            candidate.refuse("model", sentence)
-        alphabets = mixed_alphabets(candidate.model)
-        if alphabets:
-            sentence = f"the name {candidate.model!r} mixes letters of {' and '.join(alphabets)}"
-            candidate.refuse("model", sentence)
+        """Compare the responses with those of all other runs on the board."""
         folders = [folder for folder in admissions if folder != target]
-        n_similar = 0
-        for twin in twins_of(candidate.texts(), folders):
+        twins = list(twins_of(candidate.texts(), folders))
+        for twin in twins:
             admission = admissions[twin.folder]
             is_own = admission.submission == self.submission
             of_whom = f"{admission.model} in the submission {admission.submission}"
@@ -214,14 +203,14 @@ class _Host:
                 candidate.refuse("copies", f"{twin.text} are those of {of_whom}")
             else:
                 candidate.claim("copies", f"{twin.text} are those of {of_whom}.")
-            n_similar += 1
-        if not n_similar:
+        if not twins:
             sentence = "No other run on the board has half of the long responses."
             candidate.findings.append(Finding("copies", "checked", sentence))
 
     def _admission_of(
         self, candidate: Candidate, target: Path, admissions: dict[Path, Admission]
     ) -> Admission:
+        """Say what was found about a run, for its page on the board."""
         model = self._name_of(candidate, target, admissions)
         who = self.submitter or "the submission"
         candidate.claim(
@@ -266,3 +255,25 @@ class _Host:
             number += 1
             own_name = f"{name} ({self.submission}, {number})"
         return own_name
+
+
+def _check_replaced(candidate: Candidate, target: Path) -> None:
+    """Refuse a run that has less than the run whose place it would take."""
+    lost = candidate.lost_tasks(target)
+    if lost:
+        sentence = (
+            f"the run at {target} has more; remove its folder first if it is to go"
+        )
+        candidate.refuse("runs", sentence, lost)
+
+
+def _check_name(candidate: Candidate) -> None:
+    """Refuse the name of a model that people cannot read, or would take for another name."""
+    name = candidate.model
+    if not letters_of(name):
+        sentence = f"the name {name!r} has no letter and no digit"
+        candidate.refuse("model", sentence)
+    alphabets = mixed_alphabets(name)
+    if alphabets:
+        sentence = f"the name {name!r} mixes letters of {' and '.join(alphabets)}"
+        candidate.refuse("model", sentence)

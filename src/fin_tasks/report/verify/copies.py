@@ -35,7 +35,7 @@ class Twin(NamedTuple):
     """The task of these responses; empty for all tasks of the run."""
     n_same: int
     n: int
-    """How many rows have long responses in the submission, and any on the board."""
+    """How many rows have a long response in the submission, and some response on the board."""
 
     @property
     def share(self) -> float:
@@ -93,7 +93,7 @@ def _count_same(texts: Mapping[str, str], file: Path) -> tuple[int, int]:
 
 
 def _is_copy(text: str, board_text: str, prompt: str) -> bool:
-    """Return whether most of a response is another one's, also with other words in between or around it."""
+    """Return whether most of a response stands in another one, also with other words between."""
     if text in board_text or (board_text in text and len(board_text) > MIN_LENGTH):
         return True
     starts = range(0, len(text) - _BLOCK + 1, _BLOCK)

@@ -38,10 +38,10 @@ from .verification import (
     wrong_rows,
 )
 
-# Settings that a submission may have of its own, as its responses can be scored all the same.
 _VERSIONS = ("version", "scorer")
 _WORDING = ("system", "prompt", "cue")
 """Fields that a recording has as its authors worded them."""
+# Settings that a submission may have of its own, as its responses can be scored all the same.
 _OWN_SETTINGS = {
     "fewshot": "The submission says that the model was shown {} examples before each question.",
     "system": "The submission says that a system message of its own was sent, with the hash {}.",
@@ -97,14 +97,14 @@ class TaskExam:
         refused = []
         unknown = []
         version = version_of(task)
-        for name, text in different_settings(self.result, task).items():
+        for name, own in different_settings(self.result, task).items():
             if name in _OWN_SETTINGS:
                 sentence = _OWN_SETTINGS[name].format(settings[name])
                 self._add("settings", "claimed", sentence)
-            elif not self._is_our_version(task) and text.endswith("here None"):
+            elif not self._is_our_version(task) and own is None:
                 unknown.append(name)
             elif name not in _VERSIONS:
-                refused.append(text)
+                refused.append(f"{name}: {settings[name]}, here {own}")
         if refused:
             self._add("settings", "refused", "the settings are not the host's", refused)
         if not self._is_our_version(task):
@@ -144,7 +144,7 @@ class TaskExam:
             self._add("missing", "checked", sentence)
 
     def _changed_documents(self, task: InstalledTask) -> list[str]:
-        """Return what may not differ in the documents of the submission; what may is a claim."""
+        """Return the differences of documents that refuse a submission, and note those that are claims."""
         changed = changed_documents(self.rows, task.docs)
         if self.result.settings.get("data.origin") == "recording":
             reworded = [name for name in _WORDING if changed.pop(name, [])]
@@ -186,7 +186,7 @@ class TaskExam:
             self._add("template", "claimed", sentence)
 
     def _check_requests(self, task: InstalledTask) -> None:
-        """Say what else the samples tell of the requests."""
+        """Note how responses were decoded, and requests with other roles or pictures than the task's."""
         decoding = sent.decoding_of(self.rows) or decoding_text(self.result.decoding)
         sentence = "The submission does not say how its responses were decoded."
         if decoding:
@@ -259,6 +259,7 @@ class TaskExam:
             self._add("version", "claimed", sentence, rows)
 
     def _keep(self, task: InstalledTask, scored: ScoredTask) -> None:
+        """Keep the scores for the board, and note with which gold data they were found."""
         item = check_gold(task, self.options.revision)
         gold = item.evidence.partition(": if you")[0]
         machine = ""
@@ -276,7 +277,7 @@ class TaskExam:
 
 
 def _other_counts(rows: Rows) -> list[str]:
-    """Return the rows with more or fewer responses than most, as they would count for some figures alone."""
+    """Return the rows with more or fewer responses than most; some figures would count only these."""
     counts = {row_id: len(row.responses) for row_id, row in rows.items()}
     usual = mode(counts.values()) if counts else 0
     details = []

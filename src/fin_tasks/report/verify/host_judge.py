@@ -50,6 +50,9 @@ class HostJudge:
         step = None
         if self.task.file.judge:
             step = JudgeStep(replies.item, replies.rubric)
+        return self._score_with(step)
+
+    def _score_with(self, step: JudgeStep | None) -> ScoredTask:
         return score_rows(
             self.task,
             self.rows,
@@ -63,13 +66,7 @@ class HostJudge:
     ) -> tuple[ScoredTask, list[Finding]]:
         """Ask the host's judge about all responses."""
         step = JudgeStep(replies.item, replies.rubric, judge)
-        scored = score_rows(
-            self.task,
-            self.rows,
-            step,
-            program_seconds=self.options.program_seconds,
-            judge_may_fail=True,
-        )
+        scored = self._score_with(step)
         n_failed = n_without_score(scored)
         if n_failed > judge.max_failed * len(self.rows):
             raise JudgeError(
@@ -113,7 +110,7 @@ class HostJudge:
 
 
 def n_without_score(scored: ScoredTask) -> int:
-    """Return how many responses are there and have no score."""
+    """Return how many responses have no score, without those that are missing."""
     n = 0
     for texts, readings in zip(
         scored.responses, scored.readings["robust"], strict=True

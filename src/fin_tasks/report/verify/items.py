@@ -1,4 +1,4 @@
-"""What the verifier names, the rows of a submission, and the list of what was established about a task."""
+"""The verifier's options, the rows of a submission, and the records of what was established about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,7 +138,7 @@ Rows = Mapping[str, Row]
 
 
 def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
-    """Return rows, and sentences about lines that contradict each other.
+    """Return the rows of a samples file, and a text for each line that contradicts another.
 
     Raises:
         DataError: The file cannot be read, or holds no texts with a reading of each.

@@ -50,8 +50,21 @@ def check_judged(
             "not verified",
             f"{len(questions):,} replies can be read; --judge-model asks a judge again",
         )
-    seed = secrets.randbits(64)
     n_drawn = min(options.n_judged or len(questions), len(questions))
+    return _ask_again(task, result, replies, judge, questions, n_drawn)
+
+
+def _ask_again(
+    task: InstalledTask,
+    result: TaskResult,
+    replies: RecordedReplies,
+    judge: JudgeModel,
+    questions: list[Question],
+    n_drawn: int,
+) -> Item:
+    """Ask the judge twice about questions drawn at random, and test whether recorded scores are higher."""
+    rubric = replies.rubric
+    seed = secrets.randbits(64)
     drawn = random.Random(seed).sample(questions, n_drawn)  # noqa: S311 - it is told afterwards
     rounds = [
         replies.judge_once(drawn),

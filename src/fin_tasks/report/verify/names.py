@@ -25,7 +25,7 @@ _INVISIBLE = {"\u115f", "\u1160"}
 
 
 def folder_name(name: str) -> str:
-    """Return the name of a folder; names that differ in upper case alone share one."""
+    """Return the name of a folder; names that differ only in upper and lower case share one."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     folder = re.sub(r"[^a-z0-9._-]+", "-", plain)[:_MAX_FOLDER].strip("._-")
     if folder and folder == plain and not _RESERVED.fullmatch(folder):
@@ -47,7 +47,7 @@ def letters_of(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return what names share that people read as the same: its letters and digits."""
+    """Return a key that is equal for names that people read as the same."""
     return letters_of(name) or unicodedata.normalize("NFKC", name).casefold()
 
 

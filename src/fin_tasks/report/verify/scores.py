@@ -99,10 +99,11 @@ def score_rows(
             step=step,
         )
     readings_by_row = chain.from_iterable(scored.readings.values())
-    statuses = [
-        getattr(one, "status", None) for one in chain.from_iterable(readings_by_row)
-    ]
-    if n_broken := statuses.count(ProgramStatus.broken):
+    n_broken = 0
+    for reading in chain.from_iterable(readings_by_row):
+        # Only the readings of programs have a status.
+        n_broken += getattr(reading, "status", None) == ProgramStatus.broken
+    if n_broken:
         raise SandboxError(f"the sandbox broke on {n_broken:,} programs. Verify again.")
     return _with_lost_as_wrong(scored, judge_may_fail=judge_may_fail)
 
@@ -159,7 +160,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
 
 
 def _differences(claim: Sample, ours: Sample) -> list[str]:
-    """Return what a line claims of metrics and readings and what is otherwise here, each in words."""
+    """Return a text for each metric and field of a reading that a line claims and that differs here."""
     texts = []
     claimed = [claim.metrics, *claim.readings]
     found = [ours.metrics, *ours.readings]
@@ -172,7 +173,7 @@ def _differences(claim: Sample, ours: Sample) -> list[str]:
 
 
 def claimed_unscored(scored: ScoredTask, rows: Rows) -> list[str]:
-    """Return the rows of which the submission says that they have no score, although they have one."""
+    """Return the rows that have a score here, and none by the submission."""
     details = []
     for scoring, readings in scored.readings.items():
         for (row_id, row), row_readings in zip(rows.items(), readings, strict=True):
@@ -203,7 +204,7 @@ def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
 
 
 def check_totals(result: TaskResult, ours: Fields, status: Status = "failed") -> Item:
-    """Compare the figures that a results file claims; if some are not ours, the item has the status."""
+    """Compare the figures that a results file claims with ours; `status` is for figures that differ."""
     claims = {}
     for scoring, totals in result.totals.items():
         for name, total in totals.items():
@@ -291,7 +292,7 @@ def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
 
 
 def different(theirs: Fields, ours: Fields) -> list[str]:
-    """Return the names whose values are not ours; numbers of nine equal digits are equal."""
+    """Return the names whose values are not ours; numbers are compared to nine digits."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)
     return [name for name in theirs if plain_theirs[name] != plain_ours.get(name)]

@@ -1,4 +1,4 @@
-"""What the samples say of the requests beside their text: roles, pictures, models, and how responses were decoded."""
+"""What the samples say of the requests beside their text: roles, pictures, models and decoding."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def odd_pictures(rows: Rows, docs: Mapping[str, Document]) -> list[str]:
 
 
 def other_models(rows: Rows, model: str) -> list[str]:
-    """Return the rows whose responses are another model's by the samples, which logs of inspect_ai say."""
+    """Return the rows for which the samples name another model, as logs of inspect_ai do."""
     details = []
     for row_id, row in rows.items():
         sample = next(iter(row.claims.values()))
@@ -81,6 +81,7 @@ def decoding_of(rows: Rows) -> str:
 
 
 def _decoding(row: Row) -> str:
+    """Return the options of a row's request, in words."""
     options = _request(row).get("arg_1")
     if not isinstance(options, dict):
         return ""

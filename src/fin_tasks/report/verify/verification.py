@@ -82,6 +82,8 @@ def verify(paths: Sequence[Path], options: Options) -> Verification:
 
 @dataclass
 class _RunCheck:
+    """Checks the tasks of a run."""
+
     run: Run
     options: Options
     first_runs: FirstRuns
@@ -105,6 +107,7 @@ class _RunCheck:
         return items
 
     def _checked(self, result: TaskResult) -> Iterator[Item]:
+        """Yield the items of a task until one leaves the next ones without a basis."""
         options = options_for(result, self.options)
         task = load_task(result.task, options)
         yield check_gold(task, options.revision)
@@ -145,7 +148,7 @@ class _RunCheck:
             yield _check_pleas(rows)
 
     def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
-        """Return what is odd about a task."""
+        """Collect the signs that somebody should look at a task."""
         signs = self._repeated_responses(result.task, rows)
         others = other_models(rows, self.run.model)
         if others:
@@ -242,20 +245,20 @@ def check_gold(task: InstalledTask, revision: str | None) -> Item:
     return Item("gold data", "not verified", evidence)
 
 
-def different_settings(result: TaskResult, task: InstalledTask) -> dict[str, str]:
-    """Return the settings of a submission that are not the verifier's, each in words."""
+def different_settings(
+    result: TaskResult, task: InstalledTask
+) -> dict[str, str | None]:
+    """Return the verifier's values of the settings that a submission has otherwise; None for no value."""
     own_settings = settings_of(
         {"provenance": task.provenance}, version=version_of(task)
     )
     is_recording = result.settings.get("data.origin") == "recording"
-    texts = {}
+    own_values = {}
     for name in different(result.settings, own_settings):
         is_compared = name in own_settings or not is_recording
         if is_compared and name not in _FREE and not name.startswith("judge."):
-            texts[name] = (
-                f"{name}: {result.settings[name]}, here {own_settings.get(name)}"
-            )
-    return texts
+            own_values[name] = own_settings.get(name)
+    return own_values
 
 
 def version_of(task: InstalledTask) -> str:
@@ -265,9 +268,12 @@ def version_of(task: InstalledTask) -> str:
 
 def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
+    details = []
+    for name, own in different_settings(result, task).items():
+        details.append(f"{name}: {result.settings[name]}, here {own}")
     return item_of(
         "task",
-        list(different_settings(result, task).values()),
+        details,
         "settings are not those with which you would ask; --metadata sets yours",
         f"{task.file.name}, version {version_of(task)}, without examples",
         "not verified",
