@@ -50,17 +50,18 @@ def corrections_in(sheets: Sequence[Path]) -> tuple[list[Correction], list[str]]
                 decisions[cells["benchmark"], cells["id"]].append(decision)
     corrections = []
     for (benchmark, question), answers in decisions.items():
-        meanings = {
-            correction and (correction.exclude, correction.truth)
-            for correction in answers
-        }
-        if len(meanings) > 1:
+        if len(set(map(_meaning_of, answers))) > 1:
             problems.append(
                 f"{benchmark} {question}: expected one decision, got several. Settle it in one of the sheets."
             )
         elif answers[0]:
             corrections.append(answers[0])
     return corrections, problems
+
+
+def _meaning_of(correction: Correction | None) -> tuple[bool, object] | None:
+    """Return what a correction does, without its reason and who decided it."""
+    return (correction.exclude, correction.truth) if correction else None
 
 
 def _decision_in(cells: dict[str, str]) -> Correction | None:

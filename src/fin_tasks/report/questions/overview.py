@@ -103,6 +103,7 @@ def _distinct_tasks(benchmark: Benchmark) -> Iterator[TaskFile]:
 
 
 def _count(ids: Any) -> int:
+    """Return how many rows a reason is about; files name their ids or only their number."""
     return ids if isinstance(ids, int) else len(ids)
 
 
@@ -171,15 +172,19 @@ def _sizes_of(questions: DataFrame, printed_groups: list[str]) -> Iterator[Size]
                 of_all = round(100 * count / len(questions), 1)
                 yield Size(share, str(name), "%", of_all)
     for group in printed_groups:
-        if ", " not in group:
-            continue
-        first, second = group.split(", ")
-        pairs = questions[[first, second]].explode(first).explode(second).dropna()
-        totals = pairs[first].value_counts()
-        for names, count in pairs.value_counts().sort_index().items():
-            share = 100 * count / totals[names[0]]
-            yield Size(group, ", ".join(names), "%", round(share, 1))
+        if ", " in group:
+            yield from _shares_of_pairs(questions, group)
     for column, group in _LENGTHS.items():
         lengths = questions[column]
         yield Size(group, "median", "characters", float(lengths.median()))
         yield Size(group, "mean", "characters", round(float(lengths.mean()), 1))
+
+
+def _shares_of_pairs(questions: DataFrame, group: str) -> Iterator[Size]:
+    """Yield for each pair of groups of two columns its share of the first group's questions."""
+    first, second = group.split(", ")
+    pairs = questions[[first, second]].explode(first).explode(second).dropna()
+    totals = pairs[first].value_counts()
+    for names, count in pairs.value_counts().sort_index().items():
+        share = 100 * count / totals[names[0]]
+        yield Size(group, ", ".join(names), "%", round(share, 1))

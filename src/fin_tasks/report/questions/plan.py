@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from numpy import array, isnan
-from pandas import factorize
+from pandas import DataFrame, factorize
 
 from fin_tasks.benchmarks.contract import all_benchmarks
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
@@ -126,33 +126,42 @@ def plan_of_runs(
         )
     plans = []
     rows = report.rows[report.rows["scoring"] == scoring]
-    for task, of_task in rows.groupby("task", observed=True):
-        table = of_task.pivot_table(
-            index="doc_id", columns="run", values=METRIC, observed=True
-        ).dropna()
-        if table.shape[1] != 2 or table.empty:
-            continue
-        scores = [table[run.id].to_numpy(float) for run in report.runs]
-        differences = scores[0] - scores[1]
-        by_id = of_task.drop_duplicates("doc_id").set_index("doc_id")["source"]
-        clusters = array(factorize(by_id[table.index])[0])
-        plans.append(
-            Plan(
-                task=str(task),
-                n=len(table),
-                sources=len(set(clusters.tolist()) - {-1}) + int((clusters < 0).sum()),
-                accuracies=(float(scores[0].mean()), float(scores[1].mean())),
-                discordant=float((differences**2).mean()),
-                design_effect=measured_design_effect(differences, clusters),
-                question_cost=_question_cost(report, str(task), prices),
-                currency=prices.currency if prices else "",
-            )
-        )
+    for task, task_rows in rows.groupby("task", observed=True):
+        plan = _measured_plan(report, str(task), task_rows, prices)
+        if plan:
+            plans.append(plan)
     if not plans:
         raise DataError(
             "questions --plan: expected a task that both runs answered, found none."
         )
     return plans
+
+
+def _measured_plan(
+    report: Report, task: str, rows: DataFrame, prices: Prices | None
+) -> Plan | None:
+    """Measure a plan on the questions of a task that both runs answered; None if there are none."""
+    table = rows.pivot_table(
+        index="doc_id", columns="run", values=METRIC, observed=True
+    ).dropna()
+    if table.shape[1] != 2 or table.empty:
+        return None
+    first, second = (table[run.id].to_numpy(float) for run in report.runs)
+    differences = first - second
+    sources = rows.drop_duplicates("doc_id").set_index("doc_id")["source"]
+    clusters = array(factorize(sources[table.index])[0])
+    # A question without a source has the code -1 and is a cluster of its own.
+    n_alone = int((clusters < 0).sum())
+    return Plan(
+        task=task,
+        n=len(table),
+        sources=len(set(clusters.tolist()) - {-1}) + n_alone,
+        accuracies=(float(first.mean()), float(second.mean())),
+        discordant=float((differences**2).mean()),
+        design_effect=measured_design_effect(differences, clusters),
+        question_cost=_question_cost(report, task, prices),
+        currency=prices.currency if prices else "",
+    )
 
 
 def _question_cost(report: Report, task: str, prices: Prices | None) -> float | None:

@@ -55,33 +55,43 @@ def write_sheet(report: Report, questions: DataFrame, path: Path, scoring: str) 
 
 
 def _sheet_of(report: Report, questions: DataFrame, scoring: str) -> DataFrame:
+    """Return the sheet: a line for each question, with the cells to fill last."""
     models = {run.id: run.model for run in report.runs}
     samples = _example_samples(report, questions, scoring)
     lines = []
     for question in questions.to_dict("records"):
-        quoted = []
+        examples = []
         for run, task in question["examples"]:
             sample = samples.get((run, task, question["question"]))
             if sample is not None:
-                quoted.append((models[run], sample))
-        line: dict[str, Any] = {
-            "benchmark": question["benchmark"],
-            "id": question["question"],
-            "lead": round(question["lead"], 3),
-            "truth": question["truth"],
-            "rival_answer": question["rival"],
-            "distance": question["distance"],
-            "given_by": f"{question['given_by']:.0f} of {question['responses']}",
-            "share_right": round(question["right"], 3),
-        }
-        line |= _texts_of(quoted[0][1].doc) if quoted else {}
-        for number, (model, sample) in enumerate(quoted, start=1):
-            responses = "\n\n".join(map(str, sample.responses))
-            line[f"response_{number}"] = f"{model}:\n{responses}"
-        lines.append(line | dict.fromkeys(TO_FILL, ""))
+                examples.append((models[run], sample))
+        lines.append(_line_of(question, examples) | dict.fromkeys(TO_FILL, ""))
     names = dict.fromkeys(name for line in lines for name in line)
     columns = [name for name in names if name not in TO_FILL]
     return DataFrame(lines, columns=[*columns, *TO_FILL]).fillna("")
+
+
+def _line_of(
+    question: Mapping[str, Any], examples: Sequence[tuple[str, Sample]]
+) -> dict[str, Any]:
+    """Return the cells of a question; an example is a model and its sample."""
+    line = {
+        "benchmark": question["benchmark"],
+        "id": question["question"],
+        "lead": round(question["lead"], 3),
+        "truth": question["truth"],
+        "rival_answer": question["rival"],
+        "distance": question["distance"],
+        "given_by": f"{question['given_by']:.0f} of {question['responses']}",
+        "share_right": round(question["right"], 3),
+    }
+    if examples:
+        _, sample = examples[0]
+        line |= _texts_of(sample.doc)
+    for number, (model, sample) in enumerate(examples, start=1):
+        responses = "\n\n".join(map(str, sample.responses))
+        line[f"response_{number}"] = f"{model}:\n{responses}"
+    return line
 
 
 def _example_samples(
@@ -121,6 +131,7 @@ def _texts_of(doc: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _cell_text(cell: Any) -> Any:
+    """Return what a cell holds so that Excel can show it and calculates nothing."""
     if not isinstance(cell, str):
         return cell
     text = ILLEGAL_CHARACTERS_RE.sub("�", cell)[:_MAX_CELL]

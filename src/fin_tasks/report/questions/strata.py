@@ -92,6 +92,7 @@ def _levels(difficulty: Series) -> Series:
 
 
 def _narrowings(responses: DataFrame) -> Iterator[Narrowing]:
+    """Yield for each task what strata narrow, if enough models answered enough questions."""
     for task, of_task in responses.groupby("task", observed=True):
         table = of_task.pivot_table(
             index="number", columns="model", values=METRIC, observed=True
@@ -101,21 +102,21 @@ def _narrowings(responses: DataFrame) -> Iterator[Narrowing]:
             continue
         kinds = of_task.drop_duplicates("number").set_index("number")["kind"]
         kind_codes = factorize(kinds[table.index])[0]
-        plain = []
-        full = []
+        by_kind = []
+        by_kind_and_difficulty = []
         for model in table:
             values = table[model].to_numpy(float)
             others = table.drop(columns=model).mean(axis=1)
             levels = _levels(others).to_numpy()
             codes = factorize(kind_codes * LEVELS + levels)[0]
-            plain.append(stratified_effect(values, kind_codes))
-            full.append(stratified_effect(values, codes))
+            by_kind.append(stratified_effect(values, kind_codes))
+            by_kind_and_difficulty.append(stratified_effect(values, codes))
         yield Narrowing(
-            str(task),
-            len(table),
-            n_models,
-            float(np.nanmean(plain)),
-            float(np.nanmean(full)),
+            task=str(task),
+            questions=len(table),
+            models=n_models,
+            by_kind=float(np.nanmean(by_kind)),
+            by_kind_and_difficulty=float(np.nanmean(by_kind_and_difficulty)),
         )
 
 

@@ -95,6 +95,7 @@ def _numbers_in(texts: Series) -> Series:
 
 
 def _number_in(text: str) -> float:
+    """Return the number that a text holds; NaN for a letter, a word or a number too large to be an answer."""
     try:
         value = float(text.replace("–", "-"))
     except ValueError:
@@ -129,13 +130,11 @@ def _shares_of(responses: DataFrame) -> DataFrame:
 
 
 def _answers_of(responses: DataFrame) -> DataFrame:
-    """Return an answer a row. Of several responses to one question each counts its share."""
+    """Return a row for each answer. Several responses to one question share its weight."""
     answers = responses[responses["answer"].notna()].copy()
-    parts = []
-    for text in answers["answer"].cat.categories:
-        parts.append(text.split(_BETWEEN_ANSWERS))
-    parts_of_rows = [parts[code] for code in answers["answer"].cat.codes]
-    answers["answer"] = Series(parts_of_rows, answers.index, dtype=object)
+    lists = [text.split(_BETWEEN_ANSWERS) for text in answers["answer"].cat.categories]
+    lists_of_rows = [lists[code] for code in answers["answer"].cat.codes]
+    answers["answer"] = Series(lists_of_rows, answers.index, dtype=object)
     answers["weight"] = answers["rest"].fillna(0.0) / answers["answer"].str.len()
     answers = answers.explode("answer", ignore_index=True)
     answers["answer"] = answers["answer"].astype("category")
@@ -149,23 +148,7 @@ def _answers_of(responses: DataFrame) -> DataFrame:
 
 def _rival_answers(answers: DataFrame) -> DataFrame:
     """Return for each question the rival of the truth that counts most, by the question's number."""
-    rivals = answers[~answers["is_truth"]]
-    is_text = rivals["value"].isna()
-    codes = rivals["answer"].cat.codes.to_numpy()
-    # Neighboring floats at this size differ, so the codes of texts stay apart.
-    positions = np.where(is_text, _FIRST_TEXT * (1 + codes / 2**31), rivals["value"])
-    margins = np.where(is_text, 0.0, SAME * np.abs(positions))
-    rivals = rivals.assign(position=positions, margin=margins)
-    rivals = rivals.sort_values(
-        ["number", "position"], kind="stable", ignore_index=True
-    )
-    columns = [rivals[name].to_numpy() for name in ("position", "margin", "weight")]
-    windows = []
-    for group in _groups(rivals["number"].to_numpy()):
-        first, end = _best_window(*(column[group] for column in columns))
-        windows.append((group.start + first, group.start + end))
-    positions = [np.arange(*window) for window in windows]
-    near = rivals.iloc[np.concatenate([np.arange(0), *positions])]
+    near = _best_rivals(answers)
     # The response that counts most comes first.
     near = near.sort_values("weight", ascending=False, kind="stable")
     by_question = near.groupby("number")
@@ -181,6 +164,26 @@ def _rival_answers(answers: DataFrame) -> DataFrame:
     of_two_models = near.drop_duplicates(["number", "model"]).groupby("number").head(2)
     table["examples"] = of_two_models.groupby("number")["example"].agg(list)
     return table
+
+
+def _best_rivals(answers: DataFrame) -> DataFrame:
+    """Return the answers that are one rival: for each question the wrong ones that together count most."""
+    rivals = answers[~answers["is_truth"]]
+    is_text = rivals["value"].isna()
+    codes = rivals["answer"].cat.codes.to_numpy()
+    # Neighboring floats at this size differ, so the codes of texts stay apart.
+    positions = np.where(is_text, _FIRST_TEXT * (1 + codes / 2**31), rivals["value"])
+    margins = np.where(is_text, 0.0, SAME * np.abs(positions))
+    rivals = rivals.assign(position=positions, margin=margins)
+    rivals = rivals.sort_values(
+        ["number", "position"], kind="stable", ignore_index=True
+    )
+    columns = [rivals[name].to_numpy() for name in ("position", "margin", "weight")]
+    row_numbers = [np.arange(0)]
+    for group in _groups(rivals["number"].to_numpy()):
+        first, end = _best_window(*(column[group] for column in columns))
+        row_numbers.append(np.arange(group.start + first, group.start + end))
+    return rivals.iloc[np.concatenate(row_numbers)]
 
 
 def _groups(sorted_codes: npt.NDArray[np.integer]) -> Iterator[slice]:
