@@ -153,8 +153,8 @@ def _rows_of_samples(path: Path, samples: Sequence[Json]) -> list[SavedRow]:
     rows = []
     first_filter = samples[0].get("filter")
     names = names_of(sample["doc"] for sample in samples)
-    (id_name, *_) = [*candidates(names, "id"), ""]
-    (question_name, *_) = [*candidates(names, "question"), ""]
+    id_name = next(iter(candidates(names, "id")), "")
+    question_name = next(iter(candidates(names, "question")), "")
     for number, sample in enumerate(samples, start=1):
         if sample.get("filter") != first_filter:
             continue

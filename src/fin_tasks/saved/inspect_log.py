@@ -24,6 +24,9 @@ _MAX_PARTS = 200_000
 _MAX_TOTAL = 8 * 2**30
 """Bytes of all parts, for which a machine needs less than a minute."""
 _PIECE = 2**20
+"""Bytes that are unpacked at a time."""
+_UNREADABLE = (OSError, ValueError, LookupError, RuntimeError, zipfile.BadZipFile)
+"""Errors that inspect_ai and `zipfile` raise for a broken log."""
 
 
 def records_of_log(path: Path) -> list[Json]:
@@ -37,13 +40,7 @@ def records_of_log(path: Path) -> list[Json]:
             unfolded(sample.model_dump(mode="json", include=_NEEDED))
             for sample in samples
         ]
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        RuntimeError,
-        zipfile.BadZipFile,
-    ) as error:
+    except _UNREADABLE as error:
         text = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: expected a log of inspect_ai, could not read it ({text:.200})."

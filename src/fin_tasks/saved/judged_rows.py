@@ -49,21 +49,20 @@ def _with_own_answers(
     file: Path, rows: Sequence[SavedRow], task: TaskFile, *, strict: bool
 ) -> list[SavedRow]:
     """Return rows with the benchmark's answer where a row has the id and the text of one of its questions."""
-    docs = _docs_at_hand(task)
+    docs_by_id = _docs_at_hand(task)
     known = []
     filled = []
     for row in rows:
-        doc = docs.get(row.id)
+        doc = docs_by_id.get(row.id)
         if doc is not None and asks(row, doc):
             known.append(row)
             answer = {"answer": task.benchmark.truth_of(doc)}
             row = row._replace(fields={**row.fields, **answer})
         filled.append(row)
     if known:
-        matched = match_rows(known, list(docs.values()))
-        for message in check_rows(
-            matched, list(docs.values()), task.benchmark, str(file)
-        ):
+        docs = list(docs_by_id.values())
+        matched = match_rows(known, docs)
+        for message in check_rows(matched, docs, task.benchmark, str(file)):
             leave_out(message, strict=strict)
     return filled
 

@@ -14,9 +14,11 @@ from fin_tasks.errors import FinTasksError
 
 from .files import SavedRow, Texts
 
-_ROUNDING = 2e-3  # truths that differ by less are one number that was rounded
-_LONG = 30  # characters of a text that is looked for in prompts
-_MAX_SEARCHES = 4_000_000
+_ROUNDING = (
+    2e-3  # two truths that differ relatively by less are one number that was rounded
+)
+_LONG = 30  # characters; a shorter text is not looked for inside prompts
+_MAX_SEARCHES = 4_000_000  # pairs of a text and a prompt; more would take too long
 _SHOWN = 3  # examples in a message
 
 
@@ -97,17 +99,27 @@ def check_rows(
             f"{where}: {n_failed:,} of {len(responses):,} responses are missing, which `paper` counts as wrong and "
             "`robust` leaves unscored."
         )
+    yield from _differing(matched, docs, benchmark, where)
+
+
+def _differing(
+    matched: Matched, docs: Sequence[Document], benchmark: Benchmark, where: str
+) -> Iterator[str]:
+    """Yield a sentence about questions and one about truths that the file has in another form."""
     reworded = []
     truths = []
     for doc in docs:
-        for row in matched.rows_by_id.get(id_of(doc), ())[:1]:
-            if not asks(row, doc):
-                reworded.append(id_of(doc))
+        rows = matched.rows_by_id.get(id_of(doc))
+        if not rows:
+            continue
+        row = rows[0]
+        if not asks(row, doc):
+            reworded.append(id_of(doc))
+        theirs = benchmark.truth_of(row.fields) if row.is_sample else row.truth
+        forms = [doc[name] for name in benchmark.truth_fields if doc.get(name)]
+        if forms and not any(_is_same(form, theirs) for form in forms):
             ours = benchmark.truth_of(doc)
-            theirs = _truth_of(row, benchmark)
-            forms = [doc[name] for name in benchmark.truth_fields if doc.get(name)]
-            if forms and not any(_is_same(form, theirs) for form in forms):
-                truths.append(f"{id_of(doc)} ({theirs!s:.40}, ours is {ours!s:.40})")
+            truths.append(f"{id_of(doc)} ({theirs!s:.40}, ours is {ours!s:.40})")
     if reworded:
         yield (
             f"{where}: {len(reworded):,} of {len(matched.rows_by_id):,} questions have another text in the file than "
@@ -153,10 +165,6 @@ def asks(row: SavedRow, doc: Document) -> bool:
     return any(theirs in text or text in theirs for text in ours)
 
 
-def _truth_of(row: SavedRow, benchmark: Benchmark) -> object:
-    return benchmark.truth_of(row.fields) if row.is_sample else row.truth
-
-
 def _is_same(ours: object, theirs: object) -> bool:
     """Return whether two truths are one, in any form; no truth is no other truth."""
     if theirs in (None, "", []):
@@ -174,12 +182,12 @@ def _number(truth: object) -> float:
     text = str(truth).strip().casefold()
     if text in ("true", "false"):
         return float(text == "true")
-    percent = text.endswith("%")
+    is_percent = text.endswith("%")
     try:
         number = float(re.sub(r"[,$%\s]", "", text))
     except ValueError:
         return math.nan
-    return number / 100 if percent else number
+    return number / 100 if is_percent else number
 
 
 def others_text(

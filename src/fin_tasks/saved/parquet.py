@@ -50,7 +50,7 @@ def _try_with_little_memory(path: Path) -> None:
     if done.returncode < 0:  # pyarrow ends a process that gets no memory
         raise _too_much(path)
     if done.returncode:
-        (reason, *_) = [*reversed(said.splitlines()), ""]
+        reason = next(reversed(said.splitlines()), "")
         raise _unreadable(path, reason)
 
 

@@ -109,9 +109,8 @@ def answered_tasks(
             if not answered:
                 raise
             continue
-        except (
-            FinTasksError
-        ) as error:  # a task's own files are missing, such as figures
+        except FinTasksError as error:
+            # A task's own files are missing, such as figures.
             first_error = first_error or error
             continue
         is_loaded = True

@@ -46,7 +46,6 @@ _XFINBENCH_TRUTHS: dict[Task, str] = {
 _QUESTION_FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
 _log = logging.getLogger(__name__)
 
-
 Names = Mapping[str, str]
 """A file's names of our columns."""
 

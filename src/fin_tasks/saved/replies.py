@@ -59,6 +59,10 @@ class _BatchLine(BaseModel):
     result: _Outcome | None = None
 
 
+class _Chat(BaseModel):
+    messages: list[_Message]
+
+
 class _Sample(BaseModel):
     """A sample of inspect_ai, without what nobody needs for scoring."""
 
@@ -85,13 +89,9 @@ def unfolded(record: Json) -> Json:
             if name in record and not candidates(record, "response"):
                 chat = _Chat.model_validate({"messages": record[name]})
                 return {**_facts_of_chat(chat.messages), **record}
-    except ValidationError:  # columns of the same names that hold something else
-        return record
+    except ValidationError:
+        pass  # columns of the same names that hold something else
     return record
-
-
-class _Chat(BaseModel):
-    messages: list[_Message]
 
 
 def _reply_of(line: _BatchLine) -> Json:
@@ -124,8 +124,8 @@ def _record_of_sample(sample: _Sample) -> Json:
     question = sample.input
     if not isinstance(question, str):
         question = _last(question, _ASKERS) or ""
-    facts_of_sample = {"id": sample.id, "question": question, "target": sample.target}
-    return {**facts_of_sample, **sample.metadata, **facts}
+    asked = {"id": sample.id, "question": question, "target": sample.target}
+    return {**asked, **sample.metadata, **facts}
 
 
 def _facts_of_chat(messages: Sequence[_Message]) -> Json:

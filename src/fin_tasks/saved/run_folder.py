@@ -35,7 +35,7 @@ class SavedRun(NamedTuple):
     provenance: Fields
     """Of the documents."""
     metadata: Fields
-    """The options of the task, the sandbox, and the judge."""
+    """The options of the task, and what is known of the sandbox and the judge."""
     notes: Sequence[Fields] = ()
     """What a file says of the responses to each document, such as another score; empty if it says nothing."""
 

@@ -212,13 +212,10 @@ def _rows_of(questions: Questions, responses: Any) -> list[SavedRow]:
     """Return the rows of responses that are by id, in the order of the documents, or a table."""
     task = questions.file.name
     if hasattr(responses, "columns"):
-        records = [
-            {str(name): value for name, value in record.items()}
-            for record in responses.to_dict("records")
-        ]
-        return (
-            rows_of_records(task, records, columns={}, strict=True) if records else []
-        )
+        records = responses.rename(columns=str).to_dict("records")
+        if not records:
+            return []
+        return rows_of_records(task, records, columns={}, strict=True)
     if not isinstance(responses, Mapping):
         # `list` would make a response of each letter.
         listed = [responses] if isinstance(responses, str) else list(responses)

@@ -66,11 +66,7 @@ def summary_of(runs: Sequence[SavedRun]) -> Figures:
     return summary
 
 
-def _mean(
-    rows: Sequence[Row],
-    scoring: str,
-    metric: str,
-) -> float | None:
+def _mean(rows: Sequence[Row], scoring: str, metric: str) -> float | None:
     return average_or_none(row[scoring][metric] for row in rows)
 
 
