@@ -26,7 +26,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 _PATTERN = re.compile(r"[|*?\[]")
-"""In results, a name with one of these is replaced by that of the file which it matches."""
+"""The signs of a name with alternatives or patterns."""
 _PINS = Path(__file__).parent / "pins"
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 
@@ -126,7 +126,7 @@ class Located:
                 )
             for path in paths:
                 check_name(path)
-                added[path.name if _PATTERN.search(name) else name] = path
+                added[_shown_name(name, path)] = path
         if self.origin == "upstream":
             from .download import fetch
 
@@ -175,6 +175,11 @@ class Located:
             "is_own": self.origin == "data_dir" and bool(self.unlike_pins()),
             "files": hashes,
         }
+
+
+def _shown_name(name: str, file: Path) -> str:
+    """Return the name of a file for results: a name with patterns is replaced by that of the file."""
+    return file.name if _PATTERN.search(name) else name
 
 
 def locate(
@@ -229,10 +234,8 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        only = {}
-        for name in paths[:1]:
-            only[folder.name if _PATTERN.search(name) else name] = folder
-        located = replace(located, root=folder.parent, files=only)
+        files = {_shown_name(name, folder): folder for name in paths[:1]}
+        located = replace(located, root=folder.parent, files=files)
         paths = paths[1:]
     elif source == "data_dir":
         # Only one folder is searched from here on, so that two copies never mix.

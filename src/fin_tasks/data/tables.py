@@ -29,7 +29,7 @@ _MAX_CELLS = 5_000_000
 _MAX_HEADER = 1 << 20  # characters
 _HEADER_LINES = 1000  # in which the header is looked for
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
-_USUAL_BYTES = 16 << 20  # of a table that is read without more ado
+_USUAL_BYTES = 16 << 20  # a larger table is decoded line by line
 _OTHER_STARTS = ("PK", "%PDF", "{\\rtf", "BZh")  # of other kinds of files
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _NAMED_SEPARATOR = re.compile(r"\Asep=(.)\r?\n")  # the first line that Excel writes
@@ -150,15 +150,20 @@ def _separator_of(text: str, usual: str) -> str:
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines; each must have these columns."""
     check_name(path)
-    text = _usual_text(path)
-    file = None if text else read_text_file(path)
-    check_json(path, file.content if file else text)
+    usual_text = _usual_text(path)
+    if usual_text:
+        check_json(path, usual_text)
+        first_sign = usual_text.lstrip()[:1]
+    else:
+        file = read_text_file(path)
+        check_json(path, file.content)
+        first_sign = file.first_sign
     try:
-        if (file.first_sign if file else text.lstrip()[:1]) == "[":
-            rows = json.loads(file.text if file else text)
+        if first_sign == "[":
+            rows = json.loads(usual_text or file.text)
         else:
             # JSON does not break lines at other separators, as `splitlines` would.
-            lines = file.lines() if file else StringIO(text, newline="\n")
+            lines = StringIO(usual_text, newline="\n") if usual_text else file.lines()
             rows = [json.loads(line) for line in lines if line.strip()]
     except (ValueError, RecursionError) as error:
         raise DataError(

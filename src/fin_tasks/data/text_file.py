@@ -74,11 +74,8 @@ class TextFile(NamedTuple):
     @property
     def first_sign(self) -> str:
         """The first character that is no blank; empty if there is none soon."""
-        return (
-            self.content[:_START]
-            .decode(self.codec, "ignore")
-            .lstrip("\ufeff \t\r\n")[:1]
-        )
+        start = self.content[:_START].decode(self.codec, "ignore")
+        return start.lstrip("\ufeff \t\r\n")[:1]
 
     def lines(self, newline: Literal["", "\n"] = "\n") -> Iterator[str]:
         """Yield the lines with their line breaks.
