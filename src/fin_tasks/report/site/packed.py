@@ -30,6 +30,7 @@ class _Texts:
         self._numbers: dict[str, int] = {}
 
     def number_of(self, text: str) -> int:
+        """Return the place of a text in `texts`, where it is added if it is new."""
         number = self._numbers.setdefault(text, len(self.texts))
         if number == len(self.texts):
             self.texts.append(text)
@@ -39,52 +40,58 @@ class _Texts:
 def packed(board: Leaderboard) -> tuple[Json, Mapping[int, list[Block]]]:
     """Return the leaderboard for the page, and the figures of parts by the number of their task."""
     texts = _Texts()
-    run_numbers = {run.id: number for number, run in enumerate(board.runs)}
-    task_numbers = {task.id: number for number, task in enumerate(board.tasks)}
-    rows = defaultdict[tuple[int, str], list[list[Any]]](list)
-    files = {}
-    for entry in board.entries:
-        row = [run_numbers[entry.run], *_numbers_of(entry), _more_of(entry, texts)]
-        rows[task_numbers[entry.task], entry.metric].append(
-            row if row[-1] else row[:-1]
-        )
-        if entry.results_file:
-            files[entry.run] = entry.results_file
+    run_numbers = _run_numbers(board)
     blocks: list[Block] = []
     parts = defaultdict[int, list[Block]](list)
-    for (task, metric), entries in rows.items():
+    for block in _blocks(board, run_numbers, texts):
+        task, metric, _ = block
         place = parts[task] if metric_of(metric).by else blocks
-        place.append((task, metric, entries))
+        place.append(block)
     data = board.model_dump(mode="json", exclude=_UNPACKED)
     data["entries"] = blocks
     data["texts"] = texts.texts
-    data["runs"] = _runs(board, files)
-    data["costs"] = {
-        cost.run: [
-            cost.tokens_in,
-            cost.tokens_out,
-            cost.seconds,
-            cost.cost,
-            cost.estimated,
+    data["runs"] = _runs(board)
+    costs = {}
+    for cost in board.costs:
+        tokens = [cost.tokens_in, cost.tokens_out]
+        costs[cost.run] = [*tokens, cost.seconds, cost.cost, cost.estimated]
+    data["costs"] = costs
+    comparisons = []
+    for comparison in board.comparisons:
+        packed_comparison = comparison.model_dump(
+            mode="json", exclude={"ranks", "pairs"}
+        )
+        packed_comparison["ranks"] = [
+            [run_numbers[place.run], place.rank, place.best, place.worst]
+            for place in comparison.ranks
         ]
-        for cost in board.costs
-    }
-    data["comparisons"] = [
-        {
-            **comparison.model_dump(mode="json", exclude={"ranks", "pairs"}),
-            "ranks": [
-                [run_numbers[place.run], place.rank, place.best, place.worst]
-                for place in comparison.ranks
-            ],
-        }
-        for comparison in board.comparisons
-    ]
+        comparisons.append(packed_comparison)
+    data["comparisons"] = comparisons
     return data, parts
+
+
+def _run_numbers(board: Leaderboard) -> Mapping[str, int]:
+    return {run.id: number for number, run in enumerate(board.runs)}
+
+
+def _blocks(
+    board: Leaderboard, run_numbers: Mapping[str, int], texts: _Texts
+) -> list[Block]:
+    """Return the entries of each task and metric, in the order of the board."""
+    task_numbers = {task.id: number for number, task in enumerate(board.tasks)}
+    rows = defaultdict[tuple[int, str], list[list[Any]]](list)
+    for entry in board.entries:
+        row: list[Any] = [run_numbers[entry.run], *_numbers_of(entry)]
+        more = _more_of(entry, texts)
+        if more:
+            row.append(more)
+        rows[task_numbers[entry.task], entry.metric].append(row)
+    return [(task, metric, entries) for (task, metric), entries in rows.items()]
 
 
 def packed_pairs(pairs: Iterable[BoardPair], board: Leaderboard) -> list[list[Any]]:
     """Return the tests of pairs: two numbers of runs, and the numbers of the test."""
-    run_numbers = {run.id: number for number, run in enumerate(board.runs)}
+    run_numbers = _run_numbers(board)
     return [
         [
             run_numbers[pair.first],
@@ -108,7 +115,7 @@ def _numbers_of(entry: Entry) -> list[float | None]:
 
 
 def _more_of(entry: Entry, texts: _Texts) -> Json:
-    """Return what is not usual of an entry; texts are numbers."""
+    """Return the fields of an entry that are not usual, by letters that `joinEntries` of the page reads."""
     more: Json = {}
     if entry.group:
         more["g"] = texts.number_of(entry.group)
@@ -133,7 +140,11 @@ def _more_of(entry: Entry, texts: _Texts) -> Json:
     return more
 
 
-def _runs(board: Leaderboard, files: Mapping[str, str]) -> list[Json]:
+def _runs(board: Leaderboard) -> list[Json]:
+    files = {}
+    for entry in board.entries:
+        if entry.results_file:
+            files[entry.run] = entry.results_file
     runs = []
     for run in board.runs:
         fields = run.model_dump(mode="json", include=_RUN, exclude_defaults=True)

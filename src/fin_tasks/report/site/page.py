@@ -18,7 +18,6 @@ _OWN = Path(__file__).parent
 _FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
 _BENCHMARK_FIELDS = (
     "title",
-    "description",
     "overview_tasks",
     "overview_metrics",
     "has_house_rules",
@@ -33,29 +32,18 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
     """
     page_folder = folder / "page"
     page_folder.mkdir(exist_ok=True)
-    benchmarks = {}
-    for name, benchmark in KNOWN_BENCHMARKS.items():
-        benchmarks[name] = {
-            field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
-        }
-        benchmarks[name]["description"] = benchmark.page_text
     content, parts = packed(board)
     for task, blocks in parts.items():
-        name = f"parts-{task}"
-        (page_folder / f"{name}.js").write_text(script(name, blocks))
+        _write_data(page_folder, f"parts-{task}", blocks)
     for number, comparison in enumerate(board.comparisons):
         if comparison.pairs:
-            name = f"pairs-{number}"
             pairs = packed_pairs(comparison.pairs, board)
-            (page_folder / f"{name}.js").write_text(script(name, pairs))
+            _write_data(page_folder, f"pairs-{number}", pairs)
     lists = page_folder.glob("list-*.js")
-    downloads = ["leaderboard.json", "leaderboard.csv"]
-    for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
-        downloads.append(file.relative_to(folder).as_posix())
     data = {
         **content,
         "parts": sorted(parts),
-        "benchmarks": benchmarks,
+        "benchmarks": _benchmarks(),
         "breakdowns": BREAKDOWN_LABELS,
         "families": {run.model: family_of(run.model) for run in report.runs},
         "names": {task.id: task_name(task) for task in board.tasks},
@@ -63,19 +51,45 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         "samples": {file.stem.removeprefix("list-"): True for file in lists},
         "questions": write_questions(report, page_folder),
         "chunk": CHUNK,
-        "downloads": downloads,
+        "downloads": _downloads(folder),
     }
     (page_folder / "data.js").write_text(script("report", data))
+    _write_code(page_folder)
+    template = (_OWN / "page.html").read_text("utf-8")
+    html = template.replace("{{ title }}", escape(board.title))
+    (folder / "index.html").write_text(html, "utf-8")
+
+
+def _write_data(folder: Path, name: str, value: object) -> None:
+    (folder / f"{name}.js").write_text(script(name, value))
+
+
+def _benchmarks() -> Json:
+    """Return what the page shows of each benchmark, by its name."""
+    benchmarks = {}
+    for name, benchmark in KNOWN_BENCHMARKS.items():
+        fields = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
+        benchmarks[name] = fields | {"description": benchmark.page_text}
+    return benchmarks
+
+
+def _downloads(folder: Path) -> list[str]:
+    """Return the files of a report that the page links to."""
+    names = ["leaderboard.json", "leaderboard.csv"]
+    for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
+        names.append(file.relative_to(folder).as_posix())
+    return names
+
+
+def _write_code(folder: Path) -> None:
+    """Write the scripts of the page as one file, and copy the styles and KaTeX."""
     # In a function their names stay apart from those of the browser.
     files = sorted(_OWN.glob("scripts/*.js"))
     scripts = "\n".join(file.read_text("utf-8") for file in files)
     text = f'"use strict";\n(() => {{\n{scripts}\n}})();\n'
-    (page_folder / "page.js").write_text(text, "utf-8")
+    (folder / "page.js").write_text(text, "utf-8")
     for name in _FILES:
-        shutil.copy(_OWN / name, page_folder)
-    template = (_OWN / "page.html").read_text("utf-8")
-    html = template.replace("{{ title }}", escape(board.title))
-    (folder / "index.html").write_text(html, "utf-8")
+        shutil.copy(_OWN / name, folder)
 
 
 def task_name(task: BoardTask) -> str:

@@ -35,6 +35,7 @@ def copy_picture(path: str, *, out: Path, folders: Sequence[Path]) -> str:
 
 
 def _copy(files: set[Path], out: Path) -> str:
+    """Copy a picture of which all files are equal; return the copy's name, or nothing."""
     file_by_hash = {sha256_of(file): file for file in files}
     if len(file_by_hash) != 1:
         return ""

@@ -98,14 +98,7 @@ class PageSamples:
             question = questions.get(sample.id)
             if question is None:
                 asked = self._asked(sample, words, folder)
-                said = _texts(sample.responses)
-                answer: Json = {"said": said, "read": {}}
-                pleas = map(plea_in, said) if result.judge else ()
-                if found := list(filter(None, pleas)):
-                    answer["pleas"] = found
-                authors = _authors_score(sample.line)
-                if authors is not None:
-                    answer["authors"] = authors
+                answer = _answer_of(sample, is_judged=bool(result.judge))
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
             texts = flat(sample.line.get("filtered_resps"))
@@ -115,6 +108,7 @@ class PageSamples:
     def _asked(
         self, sample: Sample, words: Mapping[str, str], sample_folder: Path
     ) -> Json:
+        """Return what a question asks and its right answer, and copy its picture."""
         doc = sample.doc
         truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
         picture = _first_value(doc, _PICTURES)
@@ -139,6 +133,7 @@ class PageSamples:
         questions: Mapping[str, _Question],
         rows: DataFrame,
     ) -> None:
+        """Write the files of a result: its responses, its questions, and their list."""
         names: list[str] = []
         noted = list(questions.values())
         for start in range(0, len(noted), CHUNK):
@@ -163,6 +158,19 @@ def picture_folders() -> tuple[Path, ...]:
     folders = [settings.cache_dir, settings.data_dir or settings.cache_dir]
     folders += [benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()]
     return tuple(dict.fromkeys(folders))
+
+
+def _answer_of(sample: Sample, *, is_judged: bool) -> Json:
+    """Return the responses, their pleas to a judge and the authors' score; `read` is filled in later."""
+    responses = _texts(sample.responses)
+    answer: Json = {"said": responses, "read": {}}
+    pleas = list(filter(None, map(plea_in, responses))) if is_judged else []
+    if pleas:
+        answer["pleas"] = pleas
+    authors_score = _authors_score(sample.line)
+    if authors_score is not None:
+        answer["authors"] = authors_score
+    return answer
 
 
 def _prompt(sample: Sample) -> Any:
@@ -200,14 +208,11 @@ def _list_of(
         if table["doc_id"].tolist() != order:
             # Plain objects are much faster here than categories.
             table = scored.astype(object).set_index("doc_id").reindex(order)
-        columns_of_scores = {
-            "value": table["value"].astype(float).round(6),
-            "answer": table["answer"].astype(object).replace(words),
-            "reason": table["reason"],
-            "cut_off": table["cut_off"].astype(float) > 0,
-        }
         scores[scoring] = {
-            name: column.tolist() for name, column in columns_of_scores.items()
+            "value": table["value"].astype(float).round(6).tolist(),
+            "answer": table["answer"].astype(object).replace(words).tolist(),
+            "reason": table["reason"].tolist(),
+            "cut_off": (table["cut_off"].astype(float) > 0).tolist(),
         }
         part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
@@ -233,6 +238,7 @@ def _authors_score(line: Json) -> float | None:
 
 
 def _text(value: Any) -> str:
+    """Return a value as text that the page can show, cut after very many characters."""
     text = value
     if not isinstance(value, str):
         text = json.dumps(value, default=str, ensure_ascii=False)
@@ -256,6 +262,7 @@ def _first_value(doc: Json, names: Iterable[str]) -> Any:
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
+    """Return what people call the answers of a task, such as "rises" for 1."""
     benchmark = KNOWN_BENCHMARKS[result.benchmark]
     for start, words in benchmark.answer_labels.items():
         if result.task.startswith(start):
