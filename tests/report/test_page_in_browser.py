@@ -11,6 +11,7 @@ import pytest
 from browsing import SCREENS, check_access, show, wait_for_status, write_page_of
 from run_files import PROVENANCE, scored, write_run
 
+from fin_tasks.report.board_file import BoardFile
 from fin_tasks.report.write import write_report
 
 FORMULAS = r"""A bond pays $C = 5$ a year. It costs $100 today and $105 later. \[P = \frac{C}{1+r}\] $\undefined{$
@@ -122,6 +123,7 @@ def test_the_first_sight_says_who_leads_and_how_sure_that_is(
 ) -> None:
     show(page, address)
     assert page.locator("h2").first.inner_text() == "3 models on 3 benchmarks"
+    assert page.locator("#view-memory").count() == 0  # no variants were asked
     first = page.locator("table.models tbody tr").first
     assert "org/strong" in first.inner_text()
     assert "90.0\u00a0%" in first.inner_text()
@@ -132,6 +134,8 @@ def test_the_first_sight_says_who_leads_and_how_sure_that_is(
     page.wait_for_selector("table[aria-label='Measured runs']")
     assert "Clearly ahead" in page.locator(".lead").inner_text()
     assert "org/strong" in page.locator("#main tbody tr").first.inner_text()
+    show(page, address, "view=board&benchmark=xfinbench")
+    assert "true or false" in page.locator("h2").inner_text()  # most models have it
 
 
 def test_the_first_view_is_sorted_by_any_column(page: Any, address: str) -> None:
@@ -172,16 +176,13 @@ def test_hostile_texts_are_shown_as_they_are(page: Any, address: str) -> None:
     assert page.locator("#main img, #main script").count() == 0
 
 
-def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> None:
+def test_samples_of_two_runs(page: Any, address: str) -> None:
     show(page, address, "view=samples&benchmark=xfinbench")
     page.select_option("#choice-run", label="org/strong")
     page.select_option("#choice-with", label="org/weak")
-    page.select_option("#choice-show", "gained")
-    wait_for_status(page, "28 of 40")
-    page.select_option("#choice-show", "lost")
-    wait_for_status(page, "0 of 40")
-    page.select_option("#choice-show", "right")
-    wait_for_status(page, "36 of 40")
+    for kind, shown in (("lost", 0), ("gained", 28), ("right", 36)):
+        page.select_option("#choice-show", kind)
+        wait_for_status(page, f"{shown} of 40")
     page.locator(".list a").nth(9).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#sample-title")
@@ -190,15 +191,8 @@ def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> No
     assert (
         said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
     )
-
-
-def test_a_choice_that_needs_two_runs_ends_with_the_second_run(
-    page: Any, address: str
-) -> None:
-    show(page, address, "view=samples&benchmark=financemath&show=lost")
-    page.select_option("#choice-run", label="org/weak")
-    page.select_option("#choice-with", label="org/strong")
-    page.select_option("#choice-show", "lost")
+    # A choice that needs two runs ends with the second run.
+    page.select_option("#choice-show", "gained")
     wait_for_status(page, "28 of 40")
     page.select_option("#choice-with", label="no other run")
     wait_for_status(page, "40 of 40")
@@ -224,15 +218,21 @@ def test_the_first_question_is_open_and_keys_go_on(page: Any, address: str) -> N
     page.wait_for_selector("#sample-title", state="detached")
 
 
-def test_partly_right_answers_are_neither_right_nor_wrong(
+def test_judged_samples_have_points_and_may_be_partly_right(
     page: Any, address: str
 ) -> None:
-    show(page, address, "view=samples&benchmark=mme_finance")
+    show(page, address, "view=samples&benchmark=mme_finance&sample=mme_finance_en-0")
+    page.wait_for_selector("#sample-title")
+    text = page.locator("article").inner_text()
+    assert "100 of 100 points" in text and "No answer was read" not in text
     page.select_option("#choice-run", label="org/strong")
     for kind, shown in (("right", 36), ("partly", 1), ("wrong", 3)):
         page.select_option("#choice-show", kind)
         wait_for_status(page, f"{shown} of 40")
         assert page.locator(f".list tbody .{kind}").count() == shown
+    show(page, address, "view=board&benchmark=mme_finance")
+    row = page.locator("#main tbody tr", has_text="org/strong").first
+    assert "92.0" in row.inner_text()
 
 
 def test_formulas_and_tables_are_shown_as_such(page: Any, address: str) -> None:
@@ -323,17 +323,9 @@ def test_samples_that_were_cut_off(page: Any, address: str) -> None:
     assert page.locator("#choice-show option[value=cut]").count() == 0
 
 
-def test_judged_samples_have_points_and_no_reading(page: Any, address: str) -> None:
-    show(page, address, "view=samples&benchmark=mme_finance&sample=mme_finance_en-0")
-    page.wait_for_selector("#sample-title")
-    assert "100 of 100 points" in page.locator("article").inner_text()
-    assert "No answer was read" not in page.locator("article").inner_text()
-    show(page, address, "view=board&benchmark=mme_finance")
-    row = page.locator("#main tbody tr", has_text="org/strong").first
-    assert "92.0" in row.inner_text()
-
-
 def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) -> None:
+    show(page, address, "view=compare&benchmark=financemath")
+    assert page.locator("h2").inner_text() == "org/strong against org/weak"
     show(page, address, "view=compare&benchmark=financemath&a=org/weak&b=org/strong")
     row = page.locator("table[aria-label=Differences] tbody tr").inner_text()
     assert "\u221270.0 points" in row
@@ -360,11 +352,6 @@ def test_an_interval_is_turned_round_with_its_difference(
             float(text.replace("\N{MINUS SIGN}", "-")) for text in texts.groups()
         )
         assert low < value == 70 * sign < high
-
-
-def test_compare_opens_on_the_two_best(page: Any, address: str) -> None:
-    show(page, address, "view=compare&benchmark=financemath")
-    assert page.locator("h2").inner_text() == "org/strong against org/weak"
 
 
 def test_differences_are_drawn_in_the_unit_of_their_metric(
@@ -403,11 +390,6 @@ def test_a_phone_sorts_and_keeps_the_name_of_the_model(page: Any, address: str) 
     assert names.all_inner_texts() == ascending[::-1]
     position = "node => getComputedStyle(node).position"
     assert page.locator("tbody th").first.evaluate(position) == "sticky"
-
-
-def test_the_task_of_most_models_comes_first(page: Any, address: str) -> None:
-    show(page, address, "view=board&benchmark=xfinbench")
-    assert "true or false" in page.locator("h2").inner_text()
 
 
 @pytest.mark.parametrize("is_group_run", [True, False])
@@ -461,11 +443,6 @@ def test_the_memorization_gap_is_shown_by_model(page: Any, gaps: str) -> None:
     assert "+100.0 points" in texts["Gap"] and "p < 0.001" in texts["Gap"]
     assert "+100.0 against org/computes" in texts["Gap compared"]
     assert page.locator("#main svg .tick").count() == 2
-
-
-def test_a_report_without_variants_has_no_view_of_them(page: Any, address: str) -> None:
-    show(page, address)
-    assert page.locator("#view-memory").count() == 0
 
 
 def test_the_page_links_to_results_files_beside_it(page: Any, gaps: str) -> None:
@@ -609,15 +586,22 @@ def test_recorded_models_are_told_from_ones_own(page: Any, tmp_path: Path) -> No
     tasks = {"financemath": rows, "financemath_pot": rows}
     for model in ("own", "recorded/a-7b", "recorded/b-7b"):
         write_run(tmp_path / "runs" / model, tasks, model=model)
-    show(page, write_page_of(tmp_path))
+    models = BoardFile.model_validate({"models": {"own": {"open_weights": False}}})
+    address = write_page_of(tmp_path, board_file=models)
+    show(page, address)
     assert page.locator("table.models th strong").all_inner_texts() == ["own"]
     assert page.locator("text='rank 1 (1 to 3)'").count() == 6
     cells = page.locator("table.models tbody tr").first.locator("td")
     assert cells.count() == 2, "both modes are in the first view"
-    page.select_option("#choice-recorded", "hide")
-    page.wait_for_selector("h2:text('1 of 3 models')")
-    page.select_option("#choice-recorded", "only")
-    page.wait_for_selector("h2:text('2 of 3 models')")
+    filters = (
+        ("recorded", "hide", 1),
+        ("recorded", "only", 2),
+        ("weights", "closed", 1),
+    )
+    for name, value, n in filters:
+        show(page, address)
+        page.select_option(f"#choice-{name}", value)
+        page.wait_for_selector(f"h2:text('{n} of 3 models')")
 
 
 def test_compare_opens_on_ones_own_best_and_the_nearest_recorded_model(

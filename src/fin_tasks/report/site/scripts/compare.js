@@ -192,7 +192,7 @@ function questionsOf(row, a) {
   const parts = [pair.n.toLocaleString("en")];
   for (const kind of ["gained", "lost"]) {
     const n = pair[kind];
-    if (isMissing(n ?? null)) continue;
+    if (isMissing(n)) continue;
     const href = sampleLink(row, { show: kind });
     const about = `${count(n, "question")} that ${modelName(a)} ${kind}: ${task.name}`;
     const text = `${kind} ${n.toLocaleString("en")}`;

@@ -11,12 +11,7 @@ function showTask(main) {
     return [other.asked, shortName(other), group];
   });
   addChoice("Task", "task", options, { measure: "" });
-  const isMeasure = (name) => !metricOf(name).by && !name.endsWith("_std");
-  const measures = task.metrics.filter(isMeasure);
-  const metric = measures.includes(choices.measure) ? choices.measure : headlineOf(task);
-  const labels = measures.map((name) => [name, labelOf(name)]);
-  addChoice("Measure", "measure", labels, {}, metric);
-
+  const metric = chooseMeasure(task);
   const comparison = comparisonOf(task, metric);
   const entries = entriesOf(task, metric);
   const measured = entries.filter((entry) => entry.isMeasured);
@@ -38,15 +33,26 @@ function showTask(main) {
   } else {
     tables.append(quiet("No run of this report measured this."));
   }
-  if (published.length) {
-    const text = "Printed in papers, not measured here, and therefore not ranked.";
-    const rows = valuesTable("Published figures", task, metric, published, null, maximum);
-    const content = [quiet(text), rows];
-    const heading = el("h3", {}, "Published figures");
-    tables.append(el("section", { class: "published" }, heading, content));
-  }
+  if (published.length) tables.append(publishedSection(task, metric, published, maximum));
   const meanings = explanations(task, metric, comparison, measured);
   legend.append(el("h3", {}, "How to read this"), definitions(meanings));
+}
+
+// Add the choice of a measure, and return the chosen one.
+function chooseMeasure(task) {
+  const isMeasure = (name) => !metricOf(name).by && !name.endsWith("_std");
+  const measures = task.metrics.filter(isMeasure);
+  const metric = measures.includes(choices.measure) ? choices.measure : headlineOf(task);
+  const labels = measures.map((name) => [name, labelOf(name)]);
+  addChoice("Measure", "measure", labels, {}, metric);
+  return metric;
+}
+
+function publishedSection(task, metric, entries, maximum) {
+  const text = "Printed in papers, not measured here, and therefore not ranked.";
+  const rows = valuesTable("Published figures", task, metric, entries, null, maximum);
+  const heading = el("h3", {}, "Published figures");
+  return el("section", { class: "published" }, heading, quiet(text), rows);
 }
 
 // Return who leads a task and how sure that is; null if no run is ranked.

@@ -12,7 +12,7 @@ function addModelChoices(models) {
     const options = families.sort().map((name) => [name, name]);
     addChoice("Family", "family", [["", "all"], ...options]);
   }
-  const isKnown = (model) => !isMissing(report.models[model]?.open_weights ?? null);
+  const isKnown = (model) => typeof report.models[model]?.open_weights === "boolean";
   if (models.some(isKnown)) addChoice("Weights", "weights", Object.entries(WEIGHTS));
   if (models.some(isRecorded)) {
     addChoice("Recorded models", "recorded", Object.entries(RECORDED));
@@ -47,8 +47,9 @@ function isModelChosen(model) {
 // Return a model's name with what is known of it.
 function modelCell(model) {
   const { size, license, open_weights: isOpen, link: href, submitter } = report.models[model] || {};
-  const weights = isMissing(isOpen) ? "" : "open weights";
-  const facts = [size, license, isOpen === false ? "closed weights" : weights].filter(Boolean);
+  const facts = [size, license].filter(Boolean);
+  if (isOpen === true) facts.push("open weights");
+  if (isOpen === false) facts.push("closed weights");
   const name = modelName(model);
   const linked = href ? el("a", { href, rel: "noreferrer" }, name) : name;
   return [

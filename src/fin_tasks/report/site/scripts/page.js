@@ -35,10 +35,25 @@ async function draw() {
   const now = nDrawn;
   const main = byId("main");
   main.setAttribute("aria-busy", "true");
-  const focused = document.activeElement?.id;
+  const focusedId = document.activeElement?.id;
   readChoices(VIEWS);
-  const isEmpty = { memory: !report.gaps.length, questions: !report.questions };
-  isEmpty.corrections = !report.question_corrections.length;
+  drawMenu();
+  main.replaceChildren();
+  if (choices.view !== "corrections") main.append(correctionsLine());
+  const [, show] = VIEWS[choices.view];
+  const drawn = show(main);
+  if (focusedId && document.activeElement?.id !== focusedId) focusAgain(focusedId);
+  await drawn; // some views wait for files
+  if (now === nDrawn) main.setAttribute("aria-busy", "false");
+}
+
+// Draw the names of the views, and the choices that all views have.
+function drawMenu() {
+  const isEmpty = {
+    memory: !report.gaps.length,
+    questions: !report.questions,
+    corrections: !report.question_corrections.length,
+  };
   const views = Object.entries(VIEWS).filter(([view]) => !isEmpty[view]);
   const tabs = views.map(([view, [name]]) => {
     const current = view === choices.view ? "page" : null;
@@ -47,7 +62,6 @@ async function draw() {
   });
   byId("views").replaceChildren(...tabs);
   byId("filters").replaceChildren();
-  main.replaceChildren();
   const titles = benchmarks().map((name) => [name, report.benchmarks[name].title]);
   const all = ["", "All benchmarks of these runs"];
   const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "", question: "" };
@@ -56,17 +70,14 @@ async function draw() {
   const named = scorings().map((scoring) => [scoring, scoringName(scoring, shown)]);
   // The questions are measured under one scoring.
   if (choices.view !== "questions") addChoice("Answers scored", "scoring", named);
-  const [viewName, show] = VIEWS[choices.view];
+  const [viewName] = VIEWS[choices.view];
   const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
   byId("chosen").textContent = `${viewName}, ${title}: change`;
-  if (choices.view !== "corrections") main.append(correctionsLine());
-  const drawn = show(main);
-  if (focused && document.activeElement?.id !== focused) {
-    const target = byId(focused);
-    target?.focus({ preventScroll: true });
-    if (target?.type === "search")
-      target.setSelectionRange(target.value.length, target.value.length);
-  }
-  await drawn; // some views wait for files
-  if (now === nDrawn) main.setAttribute("aria-busy", "false");
+}
+
+// Focus the element that takes the place of one that was drawn before.
+function focusAgain(id) {
+  const target = byId(id);
+  target?.focus({ preventScroll: true });
+  if (target?.type === "search") target.setSelectionRange(target.value.length, target.value.length);
 }

@@ -143,7 +143,7 @@ function rowsOf(list, second, isPoints) {
 
 // Whether the authors of a benchmark scored a recorded response otherwise.
 function differsFromAuthors(score, value) {
-  return !isMissing(score ?? null) && value !== null && Math.abs(score - value) > 1e-6;
+  return !isMissing(score) && value !== null && Math.abs(score - value) > 1e-6;
 }
 
 function isChosen(row, isPoints) {

@@ -18,10 +18,10 @@ function valueText(value, metric) {
   return unit === "points" ? value.toFixed(1) : value.toPrecision(3);
 }
 
-// With many cut-off responses, it is a lower bound.
-// An index over wrong forecasts, of which there are none.
+// The bias index is over wrong forecasts; without any it is not defined.
 const isUndefined = ({ metric, n, isMeasured }) => isMeasured && metric === "bias_index" && n === 0;
 
+// Return a value as text, with a sign if it is only a lower bound, because many responses were cut off.
 function boundText(entry) {
   if (isUndefined(entry)) return "–";
   if (entry.value === null && entry.n) return "not defined";
@@ -84,7 +84,7 @@ function rankText(place) {
   return best === worst ? `${rank}` : `${rank} (${best} to ${worst})`;
 }
 
-// Return how a value is called and shown, by which the list is filtered, too.
+// Return the kind of a result, by which lists are filtered, and its text.
 function outcomeOf(value, isPoints) {
   if (value === null || value === undefined) return { kind: "unscored", text: "not scored" };
   const share = isPoints ? value / 100 : value;
