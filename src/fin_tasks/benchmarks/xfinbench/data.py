@@ -44,7 +44,7 @@ KNOWLEDGE = ("none", "bm25", "dense", "oracle")
 _FIGURES = "dataset/figures"
 _BLANK = (336, 336)
 _AUTHORS_BLANK = (285, 248)
-"""Pixels of the white picture for questions without a figure: ours, and the authors' `blank_image.png`."""
+"""Pixels of the white pictures for questions without a figure: ours, and the authors' `blank_image.png`."""
 _TERMS = "Finance terms that may be of use:\n\n{context}"
 """What stands before a question if finance terms are shown."""
 _log = logging.getLogger(__name__)
@@ -80,9 +80,8 @@ def load(
     **metadata: Any,
 ) -> Documents:
     """Load the documents of one subset; `Request` names the other metadata."""
-    options = set(load.__kwdefaults__ or ()) - {
-        "mode"
-    }  # `model` is not a misspelling of it
+    # `mode` is left out, because lm-eval's `model` is no misspelling of it.
+    options = set(load.__kwdefaults__ or ()) - {"mode"}
     request = Request.of("xfinbench", metadata, split="test", others=options)
     for name, value, allowed in (
         ("split", request.split, SPLITS),
@@ -100,11 +99,7 @@ def load(
     left_out: dict[str, list[str]] = {}
     if request.variants:
         files = request.locate([])
-        variants, data = request.variant_rows(Row)
-        rows = [row for row in variants if row.task == TASKS[subset]]
-        for row in rows:
-            row.ground_truth = f"{float(row.ground_truth):.12g}"
-        rows = request.draw(rows, "id")
+        rows, data = _choose_variants(request, subset)
     else:
         files = request.locate([table])
         rows, used_files, left_out = _choose_rows(request, files, table, subset)
@@ -128,25 +123,37 @@ def load(
         terms, facts["retrieval"] = find_terms(
             rows, bank, knowledge, top_k=top_k, encoder=encoder
         )
-    shows_picture = subset == "mcq_visual" or blank_image
+    has_picture = subset == "mcq_visual" or blank_image
     docs = []
     for row, terms_of_row in zip(rows, terms, strict=True):
         doc = _document(row, terms_of_row, prompts, request.prompts)
-        if shows_picture:
+        if has_picture:
             doc["prompt"] = IMAGE_MARK + doc["prompt"]
         if blank_image == "upstream":
             doc["blank_image"] = "upstream"
         docs.append({**doc, "subset": subset, "mode": asked_style.mode})
     if math_types and subset == "calc":
-        facts["math_types"] = sha256_of(Path(math_types))
-        types_by_id = read_labels(Path(math_types), [row.id for row in rows])
+        file = Path(math_types)
+        facts["math_types"] = sha256_of(file)
+        types_by_id = read_labels(file, [row.id for row in rows])
         for doc in docs:
             doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
 
 
+def _choose_variants(
+    request: Request, subset: Subset
+) -> tuple[list[Row], Mapping[str, Any]]:
+    """Return the variants to ask, and their provenance."""
+    variants, data = request.variant_rows(Row)
+    rows = [row for row in variants if row.task == TASKS[subset]]
+    for row in rows:
+        row.ground_truth = f"{float(row.ground_truth):.12g}"
+    return request.draw(rows, "id"), data
+
+
 def _style_of(name: str, mode: Mode) -> Style:
-    """Return a style in which a task of this mode asks; programs stay programs in any style."""
+    """Return the style in which a task of this mode asks; a task for programs asks for them in any style."""
     style = STYLES[name]
     if mode == "da" and style.mode == "cot":
         raise ConfigError(
@@ -194,12 +201,12 @@ def _choose_rows(
     """Return the rows to ask, the files that they need, and the ids of unusable rows by their flaw.
 
     `sample_n` of the request is the size of a sample, or the name of a study. A study draws from
-    all choices at once, with a figure and without.
+    all multiple-choice questions together, with a figure and without.
     """
     task = TASKS[subset]
     study_name = str(request.sample_n)
     study = STUDIES.get(study_name)
-    # A row of no known task stays, because it is named as malformed.
+    # A row of an unknown task stays, so that it is listed as malformed.
     other_tasks = set(TASKS.values()) - {task}
     rows = [row for row in read_rows(files.files[table]) if row.task not in other_tasks]
     if subset == "mcq_visual" or (study and task == "mcq"):
@@ -240,7 +247,7 @@ def _choose_rows(
 
 
 def _find_figures(files: Located, rows: Sequence[Row]) -> None:
-    """Add the file of its figure to each row; mark rows whose figure nobody has."""
+    """Add the file of its figure to each row; mark the rows whose figure is missing."""
     for row in rows:
         if row.figure:
             name = re.sub(r"[^\w-]", "?", row.figure)
@@ -286,5 +293,5 @@ def blank_image(doc: Mapping[str, Any]) -> "list[Image]":
     """Return a white picture for a question that has no figure."""
     from PIL import Image
 
-    is_authors = doc.get("blank_image") == "upstream"
-    return [Image.new("RGB", _AUTHORS_BLANK if is_authors else _BLANK, "white")]
+    size = _AUTHORS_BLANK if doc.get("blank_image") == "upstream" else _BLANK
+    return [Image.new("RGB", size, "white")]

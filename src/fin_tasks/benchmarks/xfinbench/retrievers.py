@@ -1,9 +1,8 @@
-"""How often a retriever finds a term that helps with a question, by task and capability."""
+"""Measure how often a retriever finds a term that helps with a question, by task and capability."""
 
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from .terms import find_terms, read_terms
 Method = Literal["bm25", "dense"]
 
 _TEXT_TASKS = {"bool": "bool", "mcq": "mcq", "calcu": "calc"}
-"""The printed name of each task, without questions that show a figure."""
+"""The name that the papers print for each task, without questions that show a figure."""
 _VISUAL = "mcq_visual"
 _PRINTED_CONDITIONS: dict[Method, str] = {"bm25": "bm25", "dense": "ada"}
 _METRIC = "retriever_acc"
@@ -64,7 +63,7 @@ class GoldTerms:
     left_out: dict[str, int]
     """How many rows cannot be asked or name no gold term, by the reason."""
     n_without_bank: int
-    """How many of the rows name only terms that the bank lacks; no retriever can find them."""
+    """How many of `rows` name only terms that the bank lacks. No retriever can find these."""
 
 
 def read_gold_terms(
@@ -113,7 +112,7 @@ def measure_retriever(
     for row, terms in zip(rows, terms_of_rows, strict=True):
         found_ids = {term.id for term in terms}
         is_found.append(not found_ids.isdisjoint(row.gold_terms))
-    n_terms = len(list(chain.from_iterable(terms_of_rows)))
+    n_terms = sum(map(len, terms_of_rows))
     accuracies = list(_accuracies(rows, is_found, _printed_values(method)))
     return RetrieverResult(method, accuracies, n_terms / len(rows), provenance)
 
@@ -140,7 +139,7 @@ def _accuracies(
 def _groups_of(row: Row) -> Iterator[Group]:
     """Yield the groups that a question counts in.
 
-    Questions with a figure count in none but their own: the printed values fit the others alone.
+    Questions with a figure have a group of their own, because the printed values fit only the others.
     """
     if row.figure:
         yield Group("task", _VISUAL)

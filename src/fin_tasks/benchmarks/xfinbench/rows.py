@@ -1,4 +1,4 @@
-"""XFinBench's tables of questions, whose cells have several defects, and the truths in them."""
+"""Read XFinBench's tables of questions, whose cells have several defects, and the truths in them."""
 
 import json
 import math
@@ -59,8 +59,11 @@ COLUMNS = (
     "gold_fin_term_id",
 )
 
-_FIELDS = {"capabilities": "fin_capability", "gold_terms": "gold_fin_term_id"}
-"""The columns of fields with another name."""
+_COLUMNS_BY_FIELD = {
+    "capabilities": "fin_capability",
+    "gold_terms": "gold_fin_term_id",
+}
+"""The columns whose fields have another name."""
 _LATEX_TABLE = re.compile(r"\\begin\{(?:table|tabular)")
 _SEPARATORS = ";:,"
 
@@ -106,8 +109,9 @@ class Row(QuestionRow):
     def _read_cells(cls, record: dict[str, Any]) -> dict[str, Any]:
         """Read the cells of a table, or values of JSON, as texts and lists of texts."""
         values = dict(record)
-        for field, column in _FIELDS.items():
-            listed = values.get(field, values.pop(column, None)) or []
+        for field, column in _COLUMNS_BY_FIELD.items():
+            cell = values.pop(column, None)
+            listed = values.get(field, cell) or []
             values[field] = items_of(listed) if isinstance(listed, str) else listed
         for field in ("id", "task", "question", "choice", "ground_truth", "figure"):
             value = values.get(field, "")
@@ -118,15 +122,15 @@ class Row(QuestionRow):
             elif isinstance(value, str) and field in ("id", "task", "figure"):
                 values[field] = value.strip()
         if isinstance(values["capabilities"], list):
-            # Names of no capability are left out; what is no name is an error.
+            # Unknown names are left out. Anything but a name is an error.
             values["capabilities"] = [
                 name
                 for name in values["capabilities"]
                 if not isinstance(name, str) or name in CAPABILITIES
             ]
-        cell = values.get("choice")
-        if isinstance(cell, str) and not values.get("choices"):
-            values["choices"] = parse_choices(cell) or items_of(cell, "\n")
+        choice = values.get("choice")
+        if isinstance(choice, str) and not values.get("choices"):
+            values["choices"] = parse_choices(choice) or items_of(choice, "\n")
         return values
 
 
@@ -151,13 +155,15 @@ def parse_choices(cell: str) -> list[str]:
     parts = []
     rest = f"\n{cell}"
     for letter in ascii_uppercase:
-        start = re.search(rf"(?:\n|\\n)[ \t]*\(?{letter}[.):][ \t]*", rest)
-        if start is None:
+        label = re.search(rf"(?:\n|\\n)[ \t]*\(?{letter}[.):][ \t]*", rest)
+        if label is None:
             break
-        parts.append(rest[: start.start()].strip())
-        rest = rest[start.end() :]
-    before, *texts = [*parts, rest.strip()]
-    return texts if len(texts) > 1 and all(texts) and not before else []
+        parts.append(rest[: label.start()].strip())
+        rest = rest[label.end() :]
+    parts.append(rest.strip())
+    before_first_letter, *texts = parts
+    is_lettered = len(texts) > 1 and all(texts) and not before_first_letter
+    return texts if is_lettered else []
 
 
 def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:
@@ -167,7 +173,7 @@ def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:
 
 
 def read_labels(path: Path, ids: Iterable[str]) -> dict[str, list[str]]:
-    """Read the types of these questions from a CSV file with the columns `id` and `math_types`."""
+    """Read the mathematical types of these questions from a CSV file with the columns `id` and `math_types`."""
     types_by_id: dict[str, list[str]] = {question_id: [] for question_id in ids}
     for record in read_table(path, ("id", "math_types")):
         question_id = record.cells["id"].strip()

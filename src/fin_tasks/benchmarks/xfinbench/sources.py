@@ -1,4 +1,4 @@
-"""What XFinBench's questions share: a figure, or the exercise that they were made from."""
+"""Name what several of XFinBench's questions share: a figure, or the exercise that they were made from."""
 
 import re
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""The finance terms before a question: the right ones, or those that retrieval found."""
+"""Choose the finance terms that stand before a question: its gold terms, or those that retrieval finds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ def find_terms(
         "bank": {"n": len(terms), "sha256": sha256_of(bank)},
     }
     if condition == "oracle":
-        return [_gold_terms(row, terms) for row in rows], facts
+        return [_gold_terms(row.gold_terms, terms) for row in rows], facts
     candidates = list(terms.values())
     texts = [f"{term.name} {term.definition}" for term in candidates]
     questions = [row.question for row in rows]
@@ -91,9 +91,9 @@ def read_terms(bank: Path) -> dict[str, Term]:
 def terms_for_people(
     docs: Sequence[Document], n_candidates: int, metadata: Mapping[str, Any]
 ) -> list[dict[str, list[dict[str, str]]]]:
-    """Return what people see of the bank beside each question: its gold terms, and the terms that BM25 finds.
+    """Return the terms that people see beside each question: its gold terms, and those that BM25 finds.
 
-    There are at most `n_candidates` of these; of equal ones the first in the bank count.
+    BM25 finds at most `n_candidates` terms; among equal ones the first in the bank count.
     """
     options = {name: metadata.get(name) for name in ("source", "data_dir")}
     options["source"] = options["source"] or "auto"
@@ -109,14 +109,10 @@ def terms_for_people(
         )
     texts = []
     for doc, terms_of_doc in zip(docs, candidates, strict=True):
-        gold = [
-            terms[term_id]
-            for term_id in doc.get("gold_terms") or ()
-            if term_id in terms
-        ]
+        gold_terms = _gold_terms(doc.get("gold_terms") or (), terms)
         texts.append(
             {
-                "shown_gold_terms": list(map(_fields_of, gold)),
+                "shown_gold_terms": list(map(_fields_of, gold_terms)),
                 "candidates": list(map(_fields_of, terms_of_doc[:n_candidates])),
             }
         )
@@ -147,8 +143,8 @@ def _fields_of(term: Term) -> dict[str, str]:
     return {"id": term.id, "name": term.name, "definition": term.definition}
 
 
-def _gold_terms(row: Row, terms: Mapping[str, Term]) -> list[Term]:
-    return [terms[term_id] for term_id in row.gold_terms if term_id in terms]
+def _gold_terms(ids: Iterable[str], terms: Mapping[str, Term]) -> list[Term]:
+    return [terms[term_id] for term_id in ids if term_id in terms]
 
 
 def _on_one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Variants of calculations, by the programs of models that solved them."""
+"""Find the calculations that variants can be made of, with the programs of models that solved them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -28,31 +28,33 @@ class Solution(NamedTuple):
 def sources_of(solutions: Iterable[Solution]) -> list[Source]:
     """Return the calculations that models were asked to solve by a program, with the right programs.
 
-    Of each model one program counts. Questions with a table are left out, as a total may stand in it.
+    The last right program of each model counts. Questions with a table are left out, because the table may
+    hold a total that a variant would also have to change.
     """
-    rows = {}
-    right_programs: dict[str, dict[str, str]] = defaultdict(dict)
+    rows_by_id = {}
+    programs_by_id: dict[str, dict[str, str]] = defaultdict(dict)
     for solution in solutions:
         (row,) = rows_of(Row, Path(solution.place), [solution.doc])
         is_program = solution.doc.get("mode") == "pot"
         if row.has_table or not row.question or not is_program:
             continue
-        rows[row.id] = row
+        rows_by_id[row.id] = row
         if solution.is_right:
             program = extract_program(solution.response)
-            right_programs[row.id][solution.model] = program or ""
+            programs_by_id[row.id][solution.model] = program or ""
     sources = []
-    for row in rows.values():
-        program, *others = [*right_programs[row.id].values()] or [""]
+    for row in rows_by_id.values():
+        programs = list(programs_by_id[row.id].values())
+        truth = parse_truth("calcu", row.ground_truth).value
         sources.append(
             Source(
                 id=row.id,
                 question=row.question,
                 texts=(),
                 texts_column="tables",
-                program=program,
-                others=others,
-                truth=float(parse_truth("calcu", row.ground_truth).value or 0.0),
+                program=programs[0] if programs else "",
+                others=programs[1:],
+                truth=float(truth or 0.0),
                 fields=row.model_dump(include=_COPIED),
             )
         )

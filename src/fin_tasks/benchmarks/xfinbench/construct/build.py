@@ -37,7 +37,7 @@ _OPTIONS: Mapping[Rules, Mapping[str, Any]] = {
 class Maker:
     """Makes questions with two models.
 
-    A reply from the cache that cannot be used is asked for again if `ask_again` says so.
+    With `ask_again`, a prompt whose cached reply cannot be used is asked again.
     """
 
     models: Mapping[Role, ChatClient]
@@ -52,8 +52,8 @@ class Maker:
         """Make questions of a CSV file, write splits, questions and report to a folder, and return the report.
 
         `validation` is the share of exercises whose questions make up the validation split. A
-        failed request stops the run. Replies are kept on disk as they come: a second run asks only
-        for what is missing.
+        failed request stops the run. Replies are kept on disk as they come, so a second run asks only
+        for those that are missing.
         """
         exercises = read_exercises(table)
         jobs: list[tuple[Exercise, Kind]] = []

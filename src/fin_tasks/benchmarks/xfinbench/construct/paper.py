@@ -12,7 +12,7 @@ _NUMBER_CHARACTERS = frozenset("0123456789.-/")
 
 
 def says_no(reply: str) -> bool:
-    """Return whether "no" or "No" is anywhere in a reply, as in "cannot"; "NO" is none, and an empty reply is a yes."""
+    """Return whether "no" or "No" stands anywhere in a reply, as in "cannot". "NO" and an empty reply are a yes."""
     return "no" in reply or "No" in reply
 
 
@@ -26,7 +26,7 @@ def missing_part(question: Question) -> str:
 
 
 def shown_choices(choices: Sequence[str]) -> str:
-    """Return choices as the verifier sees them: in the order in which the model wrote them."""
+    """Return choices as the verifier sees them, in the order in which the model wrote them."""
     lines = []
     for letter, text in zip(ascii_lowercase, choices, strict=False):
         lines.append(f"({letter}) {text}")
@@ -53,7 +53,7 @@ def finish(question: Question, random: Random) -> None:
 def drop_one(
     true: Question, false: Question, questions: Sequence[Question], random: Random
 ) -> None:
-    """Drop one of two statements of an exercise: that of which the exercise has more, or one by lot."""
+    """Drop one of two statements of an exercise: the kind of which the exercise has more, or one by lot."""
     if true.dropped or false.dropped:
         return
     own = [question for question in questions if question.source == true.source]

@@ -33,7 +33,7 @@ class Exercise(BaseModel):
     question: _Text
     answer: _Text
     kinds: Annotated[list[Task], BeforeValidator(items_of)]
-    """What to make of it; all kinds if empty."""
+    """The tasks to make questions for; all tasks if empty."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Question:
     dropped: str = ""
     """The rule that dropped it; empty if it is kept."""
     why: str = ""
-    """The reply that decided this."""
+    """The reply by which it was dropped or kept."""
     id: str = ""
 
     @property

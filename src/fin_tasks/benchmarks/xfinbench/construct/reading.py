@@ -44,7 +44,7 @@ def read_questions(
 ) -> list[Question]:
     """Read the questions in a reply, and drop those that break a rule.
 
-    By our rules choices are mixed. The authors' rules follow verification.
+    Our rules also shuffle the choices. The authors' other rules apply after verification (`paper.finish`).
 
     Args:
         source: Id of the exercise.
@@ -84,7 +84,7 @@ def read_questions(
 
 
 def is_verified(reply: str) -> bool:
-    """Return whether a reply answers yes to the yes-or-no questions it was asked, and no to none.
+    """Return whether a reply answers yes to all yes-or-no questions that it was asked.
 
     One answer may stand for all questions, but each numbered line must have one.
     """
@@ -100,7 +100,7 @@ def says_yes(reply: str) -> bool:
 
 
 def is_useful(reply: str, purpose: str) -> bool:
-    """Return whether a reply has what it was asked for, right or wrong."""
+    """Return whether a reply has the form that was asked for, right or wrong."""
     text = strip_reasoning(reply)
     if purpose == "pair" or purpose.startswith("verify"):
         return _ANSWER_IN_PROSE.search(text.lower()) is not None
