@@ -240,11 +240,11 @@ def _variant_of(
     """Return a variant; None if programs disagree, or if the truth is too far from the published one, or too near."""
     source = draft.question.source
     published = float(source.truth)
-    results = [
-        outcome.number or 0.0 for outcome in outcomes if outcome.status is Status.ok
-    ]
-    if len(results) < len(outcomes):
-        return None
+    results = []
+    for outcome in outcomes:
+        if outcome.status is not Status.ok:
+            return None
+        results.append(outcome.number or 0.0)
     if not math.isclose(results[0], results[-1], rel_tol=_PROGRAM_TOLERANCE):
         return None
     truth = round(results[0], draft.question.decimals)

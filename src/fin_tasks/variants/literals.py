@@ -41,8 +41,8 @@ def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[ProgramNu
     fixed_nodes = _fixed_nodes(tree)
     counts = Counter(values_in(tree))
     question_values = set()
-    for mentioned in mentions:
-        question_values.update(mentioned.program_values())
+    for mention in mentions:
+        question_values.update(mention.program_values())
     question_amounts = list(filter(_is_amount, question_values))
     # Amounts that only the program holds: somebody may have worked them out from those of the question.
     other_amounts = set(filter(_is_amount, counts)) - question_values
@@ -51,12 +51,12 @@ def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[ProgramNu
         value = _value_of(node)
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
         if is_alone and node not in fixed_nodes and value not in _CONVENTIONS:
-            mention = _only_mention(value, mentions)
+            only_mention = _only_mention(value, mentions)
             sums = set()
             for amount in question_amounts:
                 sums |= {abs(value - amount), value + amount}
-            if mention is not None and not sums & other_amounts:
-                literals.append(ProgramNumber(value, mention))
+            if only_mention is not None and not sums & other_amounts:
+                literals.append(ProgramNumber(value, only_mention))
     return literals
 
 

@@ -33,7 +33,7 @@ _NUMBER = re.compile(
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
 _DAY = re.compile(rf"\b(?:{_MONTHS})[a-z]*\.?\s$", re.IGNORECASE)
 _MONTH = re.compile(rf"\s(?:decimal|{_MONTHS})[a-z]*\b", re.IGNORECASE)
-"""What follows a day of the month, or a count of decimals."""
+"""What follows a day of the month, or the number of decimals that a question asks for."""
 _LABEL = re.compile(
     r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
     r"scenario|project|case|type|tier|round|quarter|period|company|plan|question|example|day|week|"
@@ -94,10 +94,9 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
     """Return all numbers in some texts."""
     mentions = []
     for text_index, text in enumerate(texts):
-        table = "\n".join(
-            line for line in text.split("\n") if line.startswith(_TABLE_STARTS)
-        )
-        has_totals = _TOTALS.search(table) is not None
+        lines = text.split("\n")
+        table = [line for line in lines if line.startswith(_TABLE_STARTS)]
+        has_totals = any(map(_TOTALS.search, table))
         for match in _NUMBER.finditer(text):
             written = match["number"] or match["word"]
             start = text.index(written, match.start())
@@ -108,19 +107,17 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
                 factors.append(_PERCENT)
             if match["scale"]:
                 factors.append(Decimal(_SCALES[match["scale"].lower()]))
-            mentions.append(
-                Mention(
-                    text_index=text_index,
-                    start=start,
-                    end=start + len(written),
-                    written=written,
-                    value=Decimal(
-                        _WORDS.get(written.lower(), written.replace(",", ""))
-                    ),
-                    factors=tuple(factors),
-                    is_fixed=in_totals or _is_label(text, match),
-                )
+            value = _WORDS.get(written.lower(), written.replace(",", ""))
+            mention = Mention(
+                text_index=text_index,
+                start=start,
+                end=start + len(written),
+                written=written,
+                value=Decimal(value),
+                factors=tuple(factors),
+                is_fixed=in_totals or _is_label(text, match),
             )
+            mentions.append(mention)
     return mentions
 
 

@@ -9,10 +9,7 @@ _HEAD = "def solution():"
 _RESULT = "answer"
 
 
-def as_function(
-    script: str,
-    context: str = "",
-) -> str | None:
+def as_function(script: str, context: str = "") -> str | None:
     """Return a program as a function `solution()`; None if it is not Python.
 
     Many programs are scripts that leave the result in `answer` or in their last line. Some read the

@@ -16,7 +16,9 @@ _MIN_SUM = 20
 _MIN_LONG_SUM = 1000
 """A smaller sum of three or four amounts may be right by chance."""
 _MIN_PRODUCT = 100
+"""A smaller product may be right by chance."""
 _MAX_SHARES = 14
+"""Among more shares there are too many groups of up to five, so the rest is not looked at."""
 
 
 def related(mentions: Sequence[Mention]) -> set[Mention]:
@@ -33,10 +35,7 @@ def related(mentions: Sequence[Mention]) -> set[Mention]:
     return tied
 
 
-def _parts_of_a_whole(
-    shares: Sequence[Mention],
-    whole: int,
-) -> set[Mention]:
+def _parts_of_a_whole(shares: Sequence[Mention], whole: int) -> set[Mention]:
     tied: set[Mention] = set()
     for count in (2, 3, 4, 5):
         for group in combinations(shares, count):
