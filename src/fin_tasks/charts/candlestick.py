@@ -65,7 +65,6 @@ def draw(chart: Chart) -> bytes:
     """Draw a chart as PNG; raise DataError if there are more marks than the picture has room for."""
     if chart.style == "paper":
         return draw_as_authors(chart)
-    file = io.BytesIO()
     frequency = "daily"
     candles = chart.prices
     body = 0.66  # days
@@ -82,14 +81,7 @@ def draw(chart: Chart) -> bytes:
         # A hair more than the size in pixels, because matplotlib rounds down.
         figure = Figure(dpi=(chart.pixels + 0.01) / _WIDTH)
         prices, volumes = _panels(figure, chart)
-        figure.text(
-            0.015,
-            0.985,
-            title,
-            va="top",
-            size=17,
-            weight="bold",
-        )
+        figure.text(0.015, 0.985, title, va="top", size=17, weight="bold")
         unit = f" ({chart.currency})" if chart.currency else ""
         prices.yaxis.set(label_position="right", label_text=f"Price{unit}")
         points_per_day = _set_days(volumes or prices, chart)
@@ -100,6 +92,7 @@ def draw(chart: Chart) -> bytes:
         average = chart.prices["close"].rolling(_AVERAGE_DAYS).mean()
         _draw_average_and_legend(prices, average)
         _draw_marks(prices, chart, average, points_per_day)
+        file = io.BytesIO()
         figure.savefig(file, pil_kwargs={"compress_level": 1})
     return file.getvalue()
 
@@ -159,14 +152,8 @@ def _draw_bars(
 
 def _draw_average_and_legend(axes: Axes, average: "pd.Series[float]") -> None:
     for kind, (_, _, text) in _KINDS.items():
-        _draw_triangle(
-            axes,
-            kind,
-            [],
-            [],
-            linestyle="none",
-            label=text,
-        )
+        # A triangle at no place, which only the legend shows.
+        _draw_triangle(axes, kind, [], [], linestyle="none", label=text)
     axes.plot(
         average,
         color=_AVERAGE,

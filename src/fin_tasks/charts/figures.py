@@ -8,6 +8,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STYLE = Path(__file__).with_suffix(".mplstyle")
+_NO_DATES = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""The metadata of each format that would name a date or a version."""
 
 
 def drawing(*styles: Path) -> AbstractContextManager[None]:
@@ -15,13 +21,6 @@ def drawing(*styles: Path) -> AbstractContextManager[None]:
     from matplotlib import style
 
     return style.context([_STYLE, *styles], after_reset=True)
-
-
-_NO_DATES = {
-    "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
 
 
 def save(figure: "Figure", stem: Path, *formats: str) -> list[Path]:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from .chart import Chart
 
 _MAX_CANDLES = 600
-"""For so many rows or more mplfinance warns of too much data, and the authors draw a line."""
+"""From this many rows on, mplfinance warns of too much data, and the authors draw a line."""
 _dates: Any = matplotlib.dates  # its functions have no types
 _LOOKS = {
     "meet": ("v", "#00b060", "EPS Meet"),
@@ -37,15 +37,15 @@ def draw_as_authors(chart: Chart) -> bytes:
     high = prices["High"].max()
     margin = 0.1 * (high - low)
     width = max(10.0, min((chart.end - chart.start).days / 30, 30.0))
-    line = {"type": "candle", "mav": 7}
+    look = {"type": "candle", "mav": 7}
     if len(prices) >= _MAX_CANDLES:
-        line = {"type": "line"}
+        look = {"type": "line"}
     file = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()
         figure, (axes, *_) = mplfinance.plot(
             prices,
-            **line,
+            **look,
             title=f"{chart.ticker} stock price chart with EPS Dates",
             ylabel="Stock Price",
             ylim=(low - margin, high + margin),
