@@ -97,8 +97,8 @@ def expected_calibration_error(
     stated, truths = np.array(pairs, dtype=float).T
     # Division gives exactly the decimals that people write, np.linspace does not.
     edges = np.arange(1, 10) / 10
-    bin_of_document = np.searchsorted(edges, stated, side="left")
-    gaps = np.bincount(bin_of_document, weights=stated - truths)
+    bins = np.searchsorted(edges, stated, side="left")
+    gaps = np.bincount(bins, weights=stated - truths)
     total_gap = np.abs(gaps).sum()
     return float(total_gap / len(truths))
 

@@ -17,8 +17,8 @@ from .pairs import ALPHA, Pair
 POWER = 0.8
 """The share of repetitions in which a difference of that size is shown."""
 _SPREAD = 8  # standard deviations that hold practically all of a distribution
-_EXACT = 1e-5  # of a difference
-_MORE = 20  # questions
+_TOLERANCE = 1e-5  # of the smallest difference that is looked for
+_MARGIN = 20  # questions beyond twice the approximate number
 
 
 def power_of(
@@ -74,7 +74,7 @@ def smallest_difference(
     def surplus(difference: float) -> float:
         return power_of(n, difference, discordant) - POWER
 
-    root = brentq(surplus, 0, 1, xtol=_EXACT)
+    root = brentq(surplus, 0, 1, xtol=_TOLERANCE)
     return float(root)
 
 
@@ -92,7 +92,7 @@ def questions_needed(
     approximate = discordant * (quantiles / difference) ** 2
     low = 1
     high = int(2 * approximate)
-    high += _MORE
+    high += _MARGIN
     while high - low > 1:
         middle = (low + high) // 2
         power = power_of(middle, difference, discordant)
@@ -116,10 +116,9 @@ def pairs_needed(difference: float, deviation: float) -> int:
     """
     ratio = deviation / difference
     n = 2
-    while n < (ratio * _reach_and_power(n - 1)) ** 2:
-        wanted = math.ceil((ratio * _reach_and_power(n - 1)) ** 2)
-        # With more degrees of freedom a little less is wanted.
-        n = max(n + 1, min(wanted, 2 * n))
+    while n < (wanted := (ratio * _reach_and_power(n - 1)) ** 2):
+        # With more degrees of freedom a little less is wanted, so that one step may be too long.
+        n = min(math.ceil(wanted), 2 * n)
     return n
 
 

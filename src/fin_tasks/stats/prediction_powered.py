@@ -39,11 +39,7 @@ def corrected_mean(
     stderr = math.nan
     reach = math.nan
     if n_clusters > 1:
-        covariance = np.cov(rated, judged, ddof=0)[0, 1]
-        variance = judge.var(ddof=1)
-        weight = 0.0
-        if variance:
-            weight = float(np.clip(covariance / variance, 0, 1))
+        weight = _weight_of(judge, judged, rated)
         errors = rated - weight * judged
         # The mean of these values is the corrected one. Their residuals show how it varies.
         values = weight * judge + errors.mean()
@@ -61,6 +57,15 @@ def corrected_mean(
         clusters=n_clusters,
         method="prediction-powered",
     )
+
+
+def _weight_of(judge: Floats, judged: Floats, rated: Floats) -> float:
+    """Return what the judge's scores count, from 0 to 1; `judged` and `rated` are those of the labeled rows."""
+    variance = judge.var(ddof=1)
+    if variance == 0:
+        return 0.0
+    covariance = np.cov(rated, judged, ddof=0)[0, 1]
+    return float(np.clip(covariance / variance, 0, 1))
 
 
 def labels_needed(
@@ -82,10 +87,9 @@ def labels_needed(
     rated = people[is_labeled]
     if not mean.stderr > 0:
         return None
-    covariance = np.cov(rated, judge[is_labeled], ddof=0)[0, 1]
-    variance = judge.var(ddof=1)
-    weight = float(np.clip(covariance / variance, 0, 1)) if variance else 0.0
-    spread = (rated - weight * judge[is_labeled]).var(ddof=1)
+    judged = judge[is_labeled]
+    weight = _weight_of(judge, judged, rated)
+    spread = (rated - weight * judged).var(ddof=1)
     # The part of the variance that labels do not lower, and the part that is divided by their number.
     fixed = (rated.var(ddof=1) - spread) / n_rows
     observed = fixed + spread / mean.n
