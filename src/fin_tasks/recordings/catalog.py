@@ -1,10 +1,10 @@
 """The recordings that authors published: which models, which questions, where the files are."""
 
-import fnmatch
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -121,16 +121,14 @@ def select(
     recorded = _recorded_in(repository, part)
     if not models:
         return recorded
-    all_models = {recording.model: recording.model.lower() for recording in recorded}
+    names = list(dict.fromkeys(recording.model for recording in recorded))
     chosen: set[str] = set()
     for pattern in models:
-        matching = fnmatch.filter(all_models.values(), pattern.lower())
+        matching = [name for name in names if fnmatch(name.lower(), pattern.lower())]
         if not matching:
-            raise ConfigError(_no_model(benchmark, pattern, list(all_models)))
+            raise ConfigError(_no_model(benchmark, pattern, names))
         chosen.update(matching)
-    return [
-        recording for recording in recorded if all_models[recording.model] in chosen
-    ]
+    return [recording for recording in recorded if recording.model in chosen]
 
 
 def _recorded_in(repository: Repository, name: str) -> list[Recorded]:
