@@ -12,10 +12,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 from case_files import rows
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.xfinbench.construct import templates
 from fin_tasks.benchmarks.xfinbench.construct.reading import is_verified, read_questions
 from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
 from fin_tasks.benchmarks.xfinbench.data import load
@@ -92,8 +94,7 @@ def built_with(
 
     def say(prompt: str) -> str:
         case = cases[number_in(prompt)]
-        is_bad = purpose_of(prompt) == case["purpose"]
-        return case["reply"] if is_bad else good(prompt)
+        return case["reply"] if purpose_of(prompt) == case["purpose"] else good(prompt)
 
     report, questions = build(folder, say, *sources(len(cases)), **options)
     by_source: list[dict[str, dict[str, Any]]] = [{} for _ in cases]
@@ -123,9 +124,7 @@ def build(
         found = run(folder, served.base_url, table(folder, *(rows or [{}])), **options)
     if found.exception:
         raise found.exception
-    lines = (
-        (folder / "own" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    )
+    lines = (folder / "own" / "questions.jsonl").read_text().splitlines()
     return json.loads(found.output), list(map(json.loads, lines))
 
 
@@ -146,9 +145,9 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     report, questions = build(
         tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options
     )
-    rules = report["rules"]
-    kept = {task: rules[task]["kept"] for task in ("bool", "mcq", "calcu")}
-    assert kept == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
+    kept = {task: counts["kept"] for task, counts in report["rules"].items()}
+    assert kept == {"bool": 8, "mcq": 4, "calcu": 4, "all": 16}
+    assert report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
     assert report["models"] == {"writer": "m", "verifier": "other"}
     assert len(seen) == 16 + 4 * (4 + 1)
@@ -185,17 +184,13 @@ def test_a_bad_reply_drops_its_question_only(tmp_path: Path) -> None:
 
 
 def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> None:
-    two = f"{TRUE}\n{TRUE.replace('The', 'Their')}"
+    replies = {
+        "statement_true": f"{TRUE}\n{TRUE.replace('The', 'Their')}",
+        "pair": "Yes.",
+    }
 
     def say(prompt: str) -> str:
-        asked = purpose_of(prompt)
-        return (
-            two
-            if asked == "statement_true"
-            else "Yes."
-            if asked == "pair"
-            else good(prompt)
-        )
+        return replies.get(purpose_of(prompt)) or good(prompt)
 
     _, questions = build(tmp_path, say, {"kinds": "bool"})
     dropped = [one["kind"] for one in questions if one["dropped"] == "gives_away"]
@@ -203,20 +198,18 @@ def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> Non
 
 
 def test_numbers_and_cut_replies() -> None:
-    many = "Context: None\n" + "\n".join(
-        f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7")
-    )
-    read = read_questions("s", "calcu", many, "house", is_cut=True, seed=0)
-    assert [(one.answer, one.dropped) for one in read] == [
-        *(
-            ("-1.50", ""),
-            ("0.125", ""),
-            (".5", ""),
-            ("1/0", "not_a_number"),
-            ("7", "incomplete"),
-        ),
+    reply = "Context: None\n"
+    for answer in ("-1.50", "1/8", ".5", "1/0", "7"):
+        reply += f"Question: {answer}?\nAnswer: {answer}\n"
+    questions = read_questions("s", "calcu", reply, "house", is_cut=True, seed=0)
+    assert [(question.answer, question.dropped) for question in questions] == [
+        ("-1.50", ""),
+        ("0.125", ""),
+        (".5", ""),
+        ("1/0", "not_a_number"),
+        ("7", "incomplete"),
     ]
-    assert read[0].row()["question"] == "-1.50?"
+    assert questions[0].row()["question"] == "-1.50?"
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
@@ -254,56 +247,37 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert sum(asked.values()) - len(asked) <= 2 * 16
 
 
-def upstream_folder(folder: Path) -> Path:
-    """Write our templates as the authors lay theirs out, with their names of fields."""
-    fields = {
-        **{"source_question": "orig_ques", "source_answer": "orig_ans"},
-        **{"true_statement": "statement_1", "false_statement": "statement_0"},
-    }
-    files = {
-        "statement_true": "bool_true",
-        "statement_false": "bool_false",
-        "pair": "bool_deduplicate",
-    }
-    for purpose, text in load_templates().texts.items():
-        name = purpose.removeprefix("verify_")
-        for ours, theirs in fields.items():
-            text = text.replace(f"{{{ours}}}", f"{{{theirs}}}")
-        if purpose == "pair":
-            text = text.replace("{context}", "{context_1}")
-        step = (
-            "generate"
-            if purpose in ("statement_true", "statement_false", "mcq", "calcu")
-            else "verify"
-        )
-        path = folder / step / f"{files.get(name, name)}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"AUTHORS $\\frac{{a}}{{b}}$\\n{text}", encoding="utf-8")
-    return folder
-
-
 def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
-    theirs = upstream_folder(tmp_path / "prompts")
+    upstream = yaml.safe_load(
+        Path(templates.__file__).with_name("upstream.yaml").read_text()
+    )
+    theirs = tmp_path / "prompts"
+    for purpose, text in load_templates().texts.items():
+        for their_field, our_field in upstream["fields"].items():
+            if our_field != "{context}" or purpose == "pair":
+                text = text.replace(our_field, f"{{{their_field}}}")
+        path = theirs / upstream["files"][purpose]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"AUTHORS $\\frac{{a}}{{b}}$\\n{text}")
     seen: list[str] = []
     report, _ = build(
         tmp_path,
         lambda prompt: seen.append(prompt) or good(prompt),
         upstream_prompts=str(theirs),
     )
-    assert (
-        report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
-    )
-    asked = [
-        prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")
-    ]
-    assert len(asked) == len(seen) == 4 + 4 + 1 and SOURCE["question"] in asked[0]
-    assert not any("orig_" in prompt or "statement_" in prompt for prompt in asked)
-    (theirs / "verify" / "calcu.txt").write_text("{orig_ques}", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match=r"calcu\.txt: expected a template with {source_answer}, "
-    ):
+    assert report["rules"]["all"] == {"kept": 4}
+    assert report["prompts"]["set"] == "upstream"
+    assert len(seen) == 4 + 4 + 1
+    assert SOURCE["question"] in seen[0]
+    for prompt in seen:
+        assert prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")
+        assert "orig_" not in prompt and "statement_" not in prompt
+    file = theirs / "verify" / "calcu.txt"
+    file.write_text("{orig_ques}")
+    message = r"calcu\.txt: expected a template with {source_answer}, "
+    with pytest.raises(ConfigError, match=message):
         load_templates(theirs)
-    (theirs / "verify" / "calcu.txt").unlink()
+    file.unlink()
     with pytest.raises(ConfigError, match=r"calcu\.txt: .* got No such file"):
         load_templates(theirs)
 
@@ -313,17 +287,13 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
 )
 def test_the_authors_real_folder_works(tmp_path: Path) -> None:
     def say(prompt: str) -> str:
-        return (
-            CALCU if prompt.rstrip().endswith(SOURCE["answer"]) else "Q1: Yes\nQ2: Yes"
-        )
+        is_writer = prompt.rstrip().endswith(SOURCE["answer"])
+        return CALCU if is_writer else "Q1: Yes\nQ2: Yes"
 
     options = {"upstream_prompts": str(REAL_PROMPTS), "rules": "paper"}
     report, (question,) = build(tmp_path, say, {"kinds": "calcu"}, **options)
-    assert (report["kept"], report["rule_set"], question["answer"]) == (
-        1,
-        "paper",
-        "42",
-    )
+    assert (report["kept"], report["rule_set"]) == (1, "paper")
+    assert question["answer"] == "42"
     for purpose, text in load_templates(REAL_PROMPTS).texts.items():
         assert "{orig_" not in text, purpose
 
@@ -452,10 +422,8 @@ def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None
         assert first["rules"]["all"] == {"kept": 2, "no_question": 1, "verification": 1}
         useless.clear()
         asked.clear()
-        assert (
-            json.loads(run(tmp_path, served.base_url, file).output) == first
-            and not asked
-        )
+        assert json.loads(run(tmp_path, served.base_url, file).output) == first
+        assert not asked
         again = json.loads(run(tmp_path, served.base_url, file, ask_again=None).output)
         assert (again["kept"], again["dropped"]) == (4, 0)
         new = {"calcu", "verify_true", "verify_calcu", "pair"}
@@ -483,19 +451,3 @@ def test_a_table_that_cannot_be_used_is_refused(
         DataError, match=r"qa\.csv(, row [12])?(, \w+.*, got|: expected exercises)"
     ):
         build(tmp_path, good, row, {"id": "s1"})
-
-
-def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
-    file = tmp_path / "types.csv"
-    file.write_text("id,math_types\nsample_2,arithmetic;logical\nother,algebraic\n")
-    (docs,) = load(subset="calc", source="sample", math_types=str(file)).values()
-    types = {doc["id"]: doc["math_types"] for doc in docs}
-    assert types.pop("sample_2") == ["arithmetic", "logical"]
-    assert not any(types.values())
-    for text in (
-        "id,math_types\nother,arithmetic\n",
-        "id,math_types\nsample_2,guessing\n",
-    ):
-        file.write_text(text)
-        with pytest.raises(DataError, match="types"):
-            load(subset="calc", source="sample", math_types=str(file))

@@ -16,6 +16,7 @@ from fin_tasks.benchmarks.xfinbench.math_types import (
     types_in,
 )
 from fin_tasks.cli import app
+from fin_tasks.errors import DataError
 
 SAID = "I add. Therefore, my answer is arithmetic, statistical."
 
@@ -84,6 +85,14 @@ def test_labels_are_written_and_used(tmp_path: Path) -> None:
     types = {doc["id"]: doc["math_types"] for doc in docs}
     assert types[rows[0].id] == ["statistical", "arithmetic"]
     assert types[rows[5].id] == []
+
+
+@pytest.mark.parametrize("row", ["other,arithmetic", "sample_2,guessing"])
+def test_labels_of_other_questions_are_refused(tmp_path: Path, row: str) -> None:
+    file = tmp_path / "types.csv"
+    file.write_text(f"id,math_types\n{row}\n")
+    with pytest.raises(DataError, match="expected types of the questions that are"):
+        load(subset="calc", source="sample", math_types=str(file))
 
 
 def test_replies_that_cannot_be_read_are_listed_and_asked_again(tmp_path: Path) -> None:

@@ -22,24 +22,17 @@ real_file = pytest.mark.skipif(
     not (REAL / "xfinbench").is_dir(),
     reason="the real files are not beside this checkout",
 )
+REAL_OPTIONS = {"source": "data_dir", "data_dir": str(REAL), "split": "validation"}
 FOLDER = Path(xfinbench.__file__).parent
-COLUMNS = (
-    "id",
-    "task",
-    "question",
-    "choice",
-    "ground_truth",
-    "figure",
-    "fin_capability",
-    "gold_fin_term_id",
-)
-GOOD = dict(
-    zip(
-        COLUMNS,
-        ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"),
-        strict=True,
-    )
-)
+GOOD = {
+    "task": "bool",
+    "question": "Cash is an asset.",
+    "choice": "",
+    "ground_truth": "1.0",
+    "figure": "",
+    "fin_capability": "TU",
+    "gold_fin_term_id": "t1;t2",
+}
 MCQ = {
     "task": "mcq",
     "question": "Which?",
@@ -59,54 +52,43 @@ def documents(
 def write(
     folder: Path, *cells: dict[str, str], split: str = "validation"
 ) -> dict[str, Any]:
-    table = pd.DataFrame(
-        [{**GOOD, "id": f"q{place}", **row} for place, row in enumerate(cells)]
-    )
-    table.to_csv(folder / f"{split}_set.csv", index=False)
+    table = [{"id": f"q{place}", **GOOD, **row} for place, row in enumerate(cells)]
+    pd.DataFrame(table).to_csv(folder / f"{split}_set.csv", index=False)
     return {"source": "data_dir", "data_dir": str(folder), "split": split}
 
 
 @real_file
 def test_the_real_validation_set_counts_as_published() -> None:
     found = {
-        subset: documents(subset, source="auto", data_dir=str(REAL), split="validation")
+        subset: documents(subset, **{**REAL_OPTIONS, "source": "auto"})
         for subset in SUBSETS
     }
-    docs = [doc for of, _ in found.values() for doc in of]
-    sizes = {subset: len(of) for subset, (of, _) in found.items()}
+    sizes = {subset: len(docs) for subset, (docs, _) in found.items()}
     assert sizes == {"bool": 435, "mcq": 147, "mcq_visual": 2, "calc": 396}
-    assert Counter(doc["has_table"] for doc in found["calc"][0]) == {
-        False: 337,
-        True: 59,
-    }
-    left_out = {
-        kind: len(ids)
-        for _, facts in found.values()
-        for kind, ids in facts["left_out"].items()
-    }
-    assert left_out == {"missing-figure": 20}
+    has_table = Counter(doc["has_table"] for doc in found["calc"][0])
+    assert has_table == {False: 337, True: 59}
+    for subset, (docs, facts) in found.items():
+        n_left_out = {flaw: len(ids) for flaw, ids in facts["left_out"].items()}
+        is_visual = subset == "mcq_visual"
+        assert n_left_out == ({"missing-figure": 20} if is_visual else {})
+        for doc in docs:
+            assert doc["prompt"].startswith("<image>") is is_visual
     table = read_rows(REAL / "xfinbench" / "validation_set.csv")
     capabilities = Counter(code for row in table for code in row.capabilities)
     assert capabilities == {"TU": 582, "TR": 222, "FF": 44, "SP": 69, "NM": 188}
     assert {len(row.choices) for row in table if row.task == "mcq"} == {3}
     assert {figure(doc)[0].mode for doc in found["mcq_visual"][0]} == {"RGB"}
-    assert not any(
-        doc["prompt"].startswith("<image>") for doc in docs if not doc["figure"]
-    )
 
 
 def test_two_characters_for_a_line_break_in_a_cell(tmp_path: Path) -> None:
-    (tmp_path / "test_set.csv").write_text(
-        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-        "q,mcq,Which way?,A. Up\\nB. Down\\nC. Neither,A,,TU,\n"
-    )
+    row = {**MCQ, "question": "Which way?", "choice": "A. Up\\nB. Down\\nC. Neither"}
+    options = write(tmp_path, row)
     folder = tmp_path / "evaluate" / "prompt_template"
     (folder / "Sys_msg").mkdir(parents=True)
     for mode in ("CoT", "DA", "PoT"):
         (folder / "Sys_msg" / f"{mode}.txt").write_text("You know.")
         for task in ("bool", "mcq", "calcu"):
             (folder / f"{task}_{mode}.txt").write_text("{question}\\n{choices}")
-    options = {"source": "data_dir", "data_dir": str(tmp_path)}
     (house,), _ = documents("mcq", **options)
     assert "A. Up\nB. Down\nC. Neither" in house["prompt"]
     (upstream,), _ = documents("mcq", prompts="upstream", **options)
@@ -115,12 +97,7 @@ def test_two_characters_for_a_line_break_in_a_cell(tmp_path: Path) -> None:
 
 @real_file
 def test_the_authors_templates_are_filled_as_they_are() -> None:
-    options = {
-        "source": "data_dir",
-        "data_dir": str(REAL),
-        "split": "validation",
-        "prompts": "upstream",
-    }
+    options = {**REAL_OPTIONS, "prompts": "upstream"}
     docs, facts = documents("mcq", **options)
     visual_docs, _ = documents("mcq_visual", **options)
     table = read_rows(REAL / "xfinbench" / "validation_set.csv")
@@ -146,21 +123,13 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
     ("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))]
 )
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
-    options: dict[str, Any] = {
-        "source": "data_dir",
-        "data_dir": str(REAL),
-        "sample_n": n,
-    }
-    options["split"] = "validation"
+    options = {**REAL_OPTIONS, "sample_n": n}
     ids = {
         subset: [doc["id"] for doc in documents(subset, **options)[0]]
         for subset in SUBSETS
     }
-    assert (
-        len(ids["bool"]),
-        len(ids["mcq"]) + len(ids["mcq_visual"]),
-        len(ids["calc"]),
-    ) == sizes
+    n_choices = len(ids["mcq"]) + len(ids["mcq_visual"])
+    assert (len(ids["bool"]), n_choices, len(ids["calc"])) == sizes
     for mode in ("da", "pot"):
         again, facts = documents("calc", mode=mode, **options)
         assert [doc["id"] for doc in again] == ids["calc"]
@@ -214,13 +183,10 @@ def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(
         "calc": {"task": "calcu"},
     }[subset]
     own = [row for row in rows("xfinbench_odd_rows") if row["subset"] == subset]
-    odd = [
-        {**usable, "question": f"Is it {at}?", **row["cells"]}
-        for at, row in enumerate(own)
-    ]
-    docs, facts = documents(
-        subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd)
-    )
+    odd = []
+    for number, row in enumerate(own):
+        odd.append({**usable, "question": f"Is it {number}?", **row["cells"]})
+    docs, facts = documents(subset, **write(tmp_path, usable, *odd))
     left_out = Counter(row["left_out"] for row in own if row["left_out"])
     assert {flaw: len(ids) for flaw, ids in facts["left_out"].items()} == left_out
     assert len(docs) == 1 + len(odd) - left_out.total()
@@ -228,8 +194,7 @@ def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(
 
 @real_file
 def test_only_the_authors_files_have_the_name_of_a_split(tmp_path: Path) -> None:
-    real = {"source": "data_dir", "data_dir": str(REAL), "split": "validation"}
-    assert documents(**real)[1]["split"] == "validation"
+    assert documents(**REAL_OPTIONS)[1]["split"] == "validation"
     assert documents(**write(tmp_path, {}))[1]["split"] == "own"
     assert documents()[1]["split"] == "sample"
 
@@ -247,27 +212,20 @@ def test_choices(case: dict[str, Any]) -> None:
 
 
 def test_knowledge(tmp_path: Path) -> None:
-    options = write(
-        tmp_path,
-        {"question": "Which  coupon?"},
-        {"question": "Zzz?", "gold_fin_term_id": "t9"},
-    )
+    unknown_term = {"question": "Zzz?", "gold_fin_term_id": "t9"}
+    options = write(tmp_path, {"question": "Which  coupon?"}, unknown_term)
     bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt5, ,\nt4,Which,\n"
     (tmp_path / "knowledge_bank.csv").write_text(bank)
     (plain, _), _ = documents(**options)
     (oracle, without), facts = documents(knowledge="oracle", **options)
-    _, coupon, put, *rest = oracle["prompt"].split("\n\n")
-    assert (coupon, put, "\n\n".join(rest)) == (
-        "Coupon: \\frac{c} {question}",
-        "A put.",
-        plain["prompt"],
-    )
+    terms = f"Coupon: \\frac{{c}} {{question}}\n\nA put.\n\n{plain['prompt']}"
+    assert oracle["prompt"].partition("\n\n")[2] == terms
     assert without["terms"] == []
     assert facts["retrieval"]["bank"]["n"] == 3
     (found, _), facts = documents(knowledge="bm25", top_k=1, **options)
-    assert [(term["id"], term["score"] > 0) for term in found["terms"]] == [
-        ("t4", True)
-    ]  # `coupon?` is another word
+    (term,) = found["terms"]
+    assert term["id"] == "t4"  # `coupon?` is another word
+    assert term["score"] > 0
     assert facts["retrieval"]["condition"] == "bm25"
     assert facts["prompts"] != documents(**options)[1]["prompts"]
     with pytest.raises(ConfigError, match="top_k"):
@@ -297,9 +255,8 @@ def test_house_wording_and_styles(style: str | None) -> None:
         (doc, *_), _ = documents("calc", mode=mode, style=style)
         assert bool(doc["system"]) is (style is None or style.endswith("_role"))
         assert ("def solution():" in doc["prompt"]) is (mode == "pot")
-        assert ("Give no reasoning" in doc["prompt"]) is (
-            mode == "cot" and (style or "").startswith("da")
-        )
+        is_direct = mode == "cot" and style in ("da", "da_role")
+        assert ("Give no reasoning" in doc["prompt"]) is is_direct
 
 
 @pytest.mark.parametrize(
@@ -329,22 +286,15 @@ def test_the_packaged_sample_is_sound() -> None:
     for subset in SUBSETS:
         docs, facts = documents(subset)
         assert facts["left_out"] == {}
-        assert all(
-            doc["gold_terms"]
-            and set(doc["gold_terms"]) <= terms
-            and doc["capabilities"]
-            for doc in docs
-        )
-    solutions = json.loads(
-        (FOLDER / "sample" / "solutions.json").read_text(encoding="utf-8")
-    )
+        for doc in docs:
+            assert doc["capabilities"] and doc["gold_terms"]
+            assert terms.issuperset(doc["gold_terms"])
+    solutions = json.loads((FOLDER / "sample" / "solutions.json").read_text())
     for doc in documents("calc")[0]:
         namespace: dict[str, Any] = {}
         exec(solutions[doc["id"]], namespace)  # noqa: S102 - our own programs
         decimals = len(doc["ground_truth"].partition(".")[2])
-        assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"], doc[
-            "id"
-        ]
+        assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"]
 
 
 def test_the_authors_blank_picture_has_their_size() -> None:
