@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import Result
-from people_files import HERE, Answered, sample_answers, write_files
+from people_files import HERE, sample_answers, write_files
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError, FinTasksError
-from fin_tasks.saved.files import read_saved_rows
 from fin_tasks.saved.origin import models_of
 from fin_tasks.saved.records import read_records
 
@@ -215,27 +214,6 @@ def test_other_questions_under_our_ids_are_said(
     assert "6 of 6 questions have another text in the file than here" in caplog.text
 
 
-def test_the_split_follows_from_the_ids(tmp_path: Path) -> None:
-    folder = tmp_path / "financemath"
-    folder.mkdir()
-    question = {
-        "question": "What is 1 + 1?",
-        "python_solution": "def solution():\n    return 2",
-        "ground_truth": 2.0,
-        "topic": "Accounting",
-    }
-    for split in ("validation", "test"):
-        rows = [{**question, "question_id": f"{split}-{at}"} for at in range(2)]
-        (folder / f"{split}.json").write_text(json.dumps(rows))
-    saved = {f"test-{at}": "Therefore, the answer is 2." for at in range(2)}
-    (tmp_path / "m.json").write_text(json.dumps(saved))
-    options = ["--data-dir", tmp_path, "--json"]
-    done = run("replay", "task", "financemath", tmp_path / "m.json", *options)
-    assert done.exit_code == 0, done.exception
-    figures = json.loads(done.stdout)
-    assert (figures["n"], figures["n_all"], figures["acc"]) == (2, 2, 1.0)
-
-
 @pytest.mark.parametrize(
     ("paths", "names"),
     [
@@ -243,6 +221,7 @@ def test_the_split_follows_from_the_ids(tmp_path: Path) -> None:
         (["gpt-4o/responses.csv", "claude/responses.csv"], ["gpt-4o", "claude"]),
         (["a/gpt_bizbench_finknow.jsonl.gz", "a/o1-predictions.xlsx"], ["gpt", "o1"]),
         (["a/m.csv", "a/m.json"], ["a/m.csv", "a/m.json"]),
+        (["org__m/samples_xfinbench_calc_2026-03-01T10-00-00.1.jsonl"], ["org/m"]),
     ],
 )
 def test_several_files_have_names_that_a_person_would_choose(
@@ -262,28 +241,13 @@ def test_several_files_are_several_runs(tmp_path: Path) -> None:
     assert folders == {"gpt-4o", "claude"}
 
 
-@pytest.mark.parametrize("text", ["id", "number=Nr", "id=", "id=Nr,response"])
+@pytest.mark.parametrize("text", ["id", "number=Nr", "id=", "id=Nr,response", "id=Nr"])
 def test_columns_that_cannot_be_named(text: str) -> None:
     done = run("replay", "task", TASK, HERE / "plain.csv", "--columns", text)
-    assert "--columns: expected id=..., response=..." in str(done.exception)
-
-
-def test_a_column_that_a_file_lacks() -> None:
-    with pytest.raises(
-        FinTasksError, match="expected a column 'Nr', as --columns says"
-    ):
-        read_saved_rows(HERE / "plain.csv", columns={"id": "Nr"})
-
-
-def test_a_task_of_ours_in_a_table_in_memory() -> None:
-    import pandas as pd
-
-    import fin_tasks
-
-    answered: list[Answered] = sample_answers(TASK)
-    table = pd.DataFrame(answered).rename(columns={"response": "prediction"})
-    scores = fin_tasks.score(TASK, table, source="sample")
-    assert scores["acc"].mean() == pytest.approx(4 / 6)
+    expected = "--columns: expected id=..., response=..."
+    if text == "id=Nr":
+        expected = "expected a column 'Nr', as --columns says"
+    assert expected in str(done.exception)
 
 
 @pytest.mark.parametrize("is_nested", [False, True])

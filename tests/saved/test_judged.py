@@ -46,31 +46,9 @@ def test_items_and_documents(tmp_path: Path, settings: Settings) -> None:
     assert (found.task, found.model) == ("mme_finance_en", "gpt")
 
 
-def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
-    doc = {"id": "a", "question": "1?", "answer": "7", "category": "OCR", "na": True}
-    lines = [
-        {"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name}
-        for name in ("paper", "robust")
-    ]
-    found = read(write(tmp_path / "samples_x.jsonl", *lines), settings)
-    assert [item.response for item in found.items] == ["Seven."]
-    assert (found.docs[0]["id"], found.docs[0]["na"]) == ("a", "true")
-
-
 def test_rows_name_their_model(tmp_path: Path, settings: Settings) -> None:
     file = write(tmp_path / "a.jsonl", {**ROW, "model": "org/m"})
     assert read(file, settings).model == "org/m"
-
-
-def test_a_category_that_the_rubric_lacks(tmp_path: Path, settings: Settings) -> None:
-    file = write(tmp_path / "a.jsonl", {**ROW, "task_category": "Poetry"})
-    with pytest.raises(ConfigError, match="expected one of its categories"):
-        read(file, settings)
-
-
-def test_an_id_twice_is_an_error(tmp_path: Path, settings: Settings) -> None:
-    with pytest.raises(DataError, match="expected each id once"):
-        read(write(tmp_path / "a.jsonl", ROW, ROW), settings)
 
 
 def test_pictures(tmp_path: Path, settings: Settings) -> None:
@@ -98,9 +76,21 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
     assert read(file, settings, pictures=False).items[0].picture is None
 
 
-def test_rows_without_a_question_are_an_error(
-    tmp_path: Path, settings: Settings
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ([{"task_category": "Poetry"}], ConfigError, "expected one of its categories"),
+        ([{}, {}], DataError, "expected each id once"),
+        ([{"question": " "}], DataError, "0: expected a text in question"),
+    ],
+)
+def test_rows_that_cannot_be_judged(
+    rows: list[dict[str, Any]],
+    error: type[Exception],
+    message: str,
+    tmp_path: Path,
+    settings: Settings,
 ) -> None:
-    path = write(tmp_path / "a.jsonl", {**ROW, "question": " "})
-    with pytest.raises(DataError, match="0: expected a text in question"):
-        read(path, settings)
+    file = write(tmp_path / "a.jsonl", *({**ROW, **row} for row in rows))
+    with pytest.raises(error, match=message):
+        read(file, settings)

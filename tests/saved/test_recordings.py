@@ -156,6 +156,7 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     answers = [line["answer"] for line in lines if line["filter"] == "paper"]
     assert answers == [answer for _, _, answer in programs]
+    assert all({"resps", "reason"} <= line.keys() for line in lines)
 
 
 def n_responses(recording: Recording) -> int:
@@ -178,8 +179,8 @@ def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
         read_xfinbench(file, task="mcq")
     ones = [{"ground_truth": at % 2} for at in range(3)]  # with a number as answer
     assert n_responses(read_xfinbench(saved(tmp_path, *ones), task="calc")) == 3
-    mixed = [{"ground_truth": "two words"}, {}, {}]
-    assert n_responses(read_xfinbench(saved(tmp_path, *mixed), task="calc")) == 3
+    half = [{"ground_truth": "two words"}, {}]
+    assert n_responses(read_xfinbench(saved(tmp_path, *half), task="calc")) == 2
 
 
 def test_rows_of_other_tasks_are_counted(
@@ -208,12 +209,9 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
             {"capabilities": [["TU"]]},
             r"capabilities.0: Input should be a.*, got \['TU'\]",
         ),
-        ({"fin_capability": {"a": 1}}, "capabilities: Input should be a valid list"),
         ({"choices": [{"a": 1}]}, "choice.*0: Input should be a.*"),
-        ({"question": [1]}, "question: Input should be a.*"),
         ({"has_table": "perhaps"}, "has_table: "),
         ({"id": []}, r"row 1: expected a text as id, got \[\]"),
-        ({"model_response": {"a": 1}}, "expected text as response, got {'a': 1}"),
         ({"task": ["calcu"]}, "task: Input should be a.*"),
     ],
 )
@@ -223,13 +221,6 @@ def test_a_hostile_row_is_one_sentence(
     with pytest.raises(DataError, match=message) as caught:
         read_xfinbench(saved(tmp_path, row), task="calc")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["r.json", "r.csv"])
-def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("[]" if name == "r.json" else ",".join(KEYS))
-    with pytest.raises(DataError, match=r"expected at least one row|got 0 of 0 rows"):
-        read_xfinbench(tmp_path / name, task="calc")
 
 
 def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -346,10 +337,7 @@ def test_financemath_under_the_names_of_other_benchmarks(tmp_path: Path) -> None
             {"python_solution": 5},
             "python_solution: Input should be a valid string, got 5",
         ),
-        ({"topic": {"a": 1}}, "topic: Input should be a valid string, got {'a': 1}"),
-        ({"question": ["a"]}, "question: Input should be a valid string"),
         ({"tables": [5]}, r"tables.0: Input should be a valid string, got 5"),
-        ({"output": {"a": 1}}, "expected text as response, got {'a': 1}"),
     ],
 )
 def test_a_hostile_row_of_financemath_is_one_sentence(
