@@ -33,7 +33,7 @@ def function_named(path: Path, name: str) -> ast.FunctionDef:
 
 
 def assigned_texts(path: Path, tree: ast.AST, names: Iterable[str]) -> dict[str, str]:
-    """Return the first text, not empty, that a part of a file puts into or adds to each of these variables."""
+    """Return the first text, unless it is empty, that this part of a file assigns or adds to each variable."""
     texts: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):

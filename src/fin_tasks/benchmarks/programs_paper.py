@@ -1,4 +1,4 @@
-"""What FinanceMath and FinanceReasoning share: how programs are taken out of responses, and metrics."""
+"""What FinanceMath and FinanceReasoning share: how their authors find programs in responses, and the metrics."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -13,7 +13,9 @@ from fin_tasks.benchmarks.bizbench.data import PARTS, load
 from fin_tasks.errors import ConfigError, DataError
 
 MODES = {
-    **dict.fromkeys(("fincode", "codefinqa", "codetatqa"), "pot"),
+    "fincode": "pot",
+    "codefinqa": "pot",
+    "codetatqa": "pot",
     "formulaeval": "code",
 }
 TABLE = "| | 2021 | 2020 |\n|---|---|---|\n| Sales | 1,250 | 1,000 |\n| Costs | (900) | (800) |\n"
@@ -80,44 +82,25 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
     asked = [(doc["id"], doc["kind"]) for part in PARTS for doc in docs[part]]
     kinds = ["number"] * 7 + ["choice"] * 4 + ["code"]
     assert asked == [(f"test_{place}", kind) for place, kind in enumerate(kinds)]
-    assert [doc["letter"] for doc in (*docs["finknow"], *docs["formulaeval"])] == [
-        "B",
-        "A",
-        "",
-        "B",
-        "",
-    ]
+    assert [doc["letter"] for doc in docs["finknow"]] == ["B", "A", ""]
     choice, code = docs["formulaeval"]
-    assert (choice["mode"], code["mode"], choice["task_mode"], choice["program"]) == (
-        "cot",
-        "code",
-        "code",
-        "",
-    )
+    assert (choice["letter"], code["letter"]) == ("B", "")
+    assert (choice["mode"], code["mode"]) == ("cot", "code")
+    assert (choice["task_mode"], choice["program"]) == ("code", "")
     assert code["program"].endswith("    return profit / sales")
-    targets = [
-        doc["target"]
-        for part in ("fincode", "codetatqa", "convfinqa_e", "tatqa_e")
-        for doc in docs[part]
-    ]
-    programs = [
-        f"```python\n{code}\n```"
-        for code in (SCRIPT.strip(), "def solution():\n    return -850")
-    ]
-    assert targets == [
-        *programs,
-        f"{score.MARKER} [1250].",
-        f"{score.MARKER} [-800].",
-        "",
-    ]
+    targets = {
+        "fincode": [f"```python\n{SCRIPT}```"],
+        "codetatqa": ["```python\ndef solution():\n    return -850\n```"],
+        "convfinqa_e": [f"{score.MARKER} [1250]."],
+        "tatqa_e": [f"{score.MARKER} [-800].", ""],
+    }
+    for part, of_part in targets.items():
+        assert [doc["target"] for doc in docs[part]] == of_part
     (extract,) = docs["convfinqa_e"]
-    assert extract["prompt"].startswith(
-        f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n"
-    )
-    assert (
-        score.MARKER in extract["prompt"]
-        and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
-    )
+    start = f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n"
+    assert extract["prompt"].startswith(start)
+    assert score.MARKER in extract["prompt"]
+    assert "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
     assert "ocument" not in docs["fincode"][0]["prompt"]
     left_out = {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
     assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == left_out
@@ -127,66 +110,44 @@ def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(
     tmp_path: Path,
 ) -> None:
     tasks = {"SEC-NUM": None, "TAT-QA (E)": None, "FinKnow": ["1", "2"]}
-    rows = [
-        row(task, f"{at}?", "1", options=options)
-        for at in range(40)
-        for task, options in tasks.items()
-    ]
-    pandas.DataFrame(rows).to_json(
-        tmp_path / "test.jsonl", orient="records", lines=True
-    )
-    here = {"data_dir": str(tmp_path / "test.jsonl"), "sample_n": 50}
-    (quantity, facts), (choice, _) = (
-        loaded("paper_quantity", **here),
-        loaded("paper_choice", **here),
-    )
-    assert (Counter(doc["part"] for doc in quantity), len(choice)) == (
-        {"tatqa_e": 36},
-        14,
-    )
+    rows = []
+    for number in range(40):
+        for task, options in tasks.items():
+            rows.append(row(task, f"{number}?", "1", options=options))
+    file = tmp_path / "test.jsonl"
+    pandas.DataFrame(rows).to_json(file, orient="records", lines=True)
+
+    def drawn(part: str, mode: str | None = None, **options: Any) -> list[str]:
+        options = {"data_dir": str(file), "sample_n": 50, **options}
+        return [doc["id"] for doc in loaded(part, mode, **options)[0]]
+
+    quantity, facts = loaded("paper_quantity", data_dir=str(file), sample_n=50)
+    assert Counter(doc["part"] for doc in quantity) == {"tatqa_e": 36}
     assert facts["sample"] == {"n": 50, "seed": 0}
-    ids = {doc["id"] for doc in quantity}
-    assert ids != {
-        doc["id"] for doc in loaded("paper_quantity", sample_seed=1, **here)[0]
-    }
-    assert ids == {doc["id"] for doc in loaded("paper_quantity", "pot", **here)[0]}
-    assert [doc["id"] for doc in loaded("secnum", **{**here, "sample_n": 3})[0]] == [
-        "test_3",
-        "test_93",
-        "test_114",
-    ]
+    assert len(drawn("paper_choice")) == 14
+    assert drawn("paper_quantity") == drawn("paper_quantity", "pot")
+    assert drawn("paper_quantity") != drawn("paper_quantity", sample_seed=1)
+    assert drawn("secnum", sample_n=3) == ["test_3", "test_93", "test_114"]
 
 
 def test_bad_files_and_options(folder: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'source'"):
         loaded("finknow", source="sample", sourc="web")
-    with pytest.raises(
-        ConfigError, match=r"prompts: expected house, .* got 'upstream'"
-    ):
+    message = r"prompts: expected house, .* got 'upstream'"
+    with pytest.raises(ConfigError, match=message):
         loaded("finknow", source="sample", prompts="upstream")
-    assert loaded(
-        "finknow",
-        source="sample",
-        pretrained="gpt2",
-        model="o1",
-        revision="main",
-        dtype="float32",
-    )
+    of_the_model = {"pretrained": "gpt2", "model": "o1", "revision": "main"}
+    assert loaded("finknow", source="sample", **of_the_model)
     file = folder / "test.parquet"
-    for content, message in (
-        (b"PAR1 broken", "expected Parquet"),
-        (None, "program: Field required"),
-    ):
-        file.write_bytes(content) if content else pandas.DataFrame(ROWS).drop(
-            columns="program"
-        ).to_parquet(file)
-        with pytest.raises(DataError, match=message):
-            loaded("finknow", data_dir=str(file))
+    file.write_bytes(b"PAR1 broken")
+    with pytest.raises(DataError, match="expected Parquet"):
+        loaded("finknow", data_dir=str(file))
+    pandas.DataFrame(ROWS).drop(columns="program").to_parquet(file)
+    with pytest.raises(DataError, match="program: Field required"):
+        loaded("finknow", data_dir=str(file))
     pandas.DataFrame(ROWS[:1]).to_parquet(file)
-    with pytest.raises(
-        DataError,
-        match=r"secnum: expected rows in test\.parquet, got none \(parts: fincode\)",
-    ):
+    message = r"secnum: expected rows in test\.parquet, got none \(parts: fincode\)"
+    with pytest.raises(DataError, match=message):
         loaded("secnum", data_dir=str(file))
     with pytest.raises(DataError, match="dev"):
         loaded("finknow", data_dir=str(folder), split="dev")

@@ -12,6 +12,7 @@ from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.sandbox import Outcome, Ran, Status, shared_runner
 
 NUMBER: dict[str, Any] = {"kind": "number", "ground_truth": 12.5, "mode": "cot"}
+POT = {**NUMBER, "mode": "pot"}
 VERDICT: dict[str, Any] = {"kind": "verdict", "ground_truth": 1.0, "mode": "cot"}
 PIECES = (
     "```python",
@@ -125,12 +126,8 @@ def test_types_of_results(
     program = f"{imports}\ndef solution():\n    return {result}"
     (outcome,) = shared_runner().run([program])
     assert outcome.status is Status.ok, outcome
-    ran = Ran("", (outcome,))
-    answers = [
-        score_with(scorer, {**NUMBER, "mode": "pot"}, ran, scoring).answer
-        for scoring in ("paper", "robust")
-    ]
-    assert answers == [paper_answer, robust_answer]
+    for scoring, answer in (("paper", paper_answer), ("robust", robust_answer)):
+        assert score_with(scorer, POT, Ran("", (outcome,)), scoring).answer == answer
 
 
 @pytest.mark.parametrize(
@@ -142,28 +139,22 @@ def test_a_number_is_right_within_two_per_mille(number: float, is_near: bool) ->
 
 
 @pytest.mark.parametrize(
-    ("doc", "response", "right"),
+    ("doc", "answer", "right"),
     [
-        (NUMBER, "Therefore, the answer is 12.5.", ["paper", "robust"]),
-        (NUMBER, "Therefore, the answer is 12.5%.", ["paper", "robust"]),
-        (NUMBER, "Therefore, the answer is 0.125.", []),
-        (
-            {**NUMBER, "ground_truth": 0.125},
-            "Therefore, the answer is 12.5%.",
-            ["robust"],
-        ),
-        (VERDICT, "Therefore, the answer is True.", ["paper", "robust"]),
-        (VERDICT, "Therefore, the answer is False.", []),
-        (VERDICT, "It depends.", []),
+        (NUMBER, "12.5", ["paper", "robust"]),
+        (NUMBER, "12.5%", ["paper", "robust"]),
+        (NUMBER, "0.125", []),
+        ({**NUMBER, "ground_truth": 0.125}, "12.5%", ["robust"]),
+        (VERDICT, "True", ["paper", "robust"]),
+        (VERDICT, "False", []),
+        (VERDICT, "unclear", []),
     ],
 )
-def test_answers_in_words(doc: dict[str, Any], response: str, right: list[str]) -> None:
-    scorings = [
-        scoring
-        for scoring in ("paper", "robust")
-        if score_with(scorer, doc, response, scoring).correct
-    ]
-    assert scorings == right
+def test_answers_in_words(doc: dict[str, Any], answer: str, right: list[str]) -> None:
+    for scoring in ("paper", "robust"):
+        response = f"Therefore, the answer is {answer}."
+        is_right = scoring in right
+        assert score_with(scorer, doc, response, scoring).correct is is_right
 
 
 @pytest.mark.parametrize(
@@ -194,7 +185,6 @@ def test_answers_in_words(doc: dict[str, Any], response: str, right: list[str]) 
 def test_results_of_programs(
     doc: dict[str, Any], outcome: Outcome, values: dict[str, float | None]
 ) -> None:
-    doc = {**doc, "mode": "pot"}
     for scoring in ("paper", "robust"):
         reading = scorer.read(doc, Ran("", (outcome,)), scoring=scoring)
         assert scorer.metric_values(doc, [reading]).items() >= values.items()

@@ -1,4 +1,4 @@
-"""Made-up arguments for the functions of FormulaEval, by the names and types of their parameters."""
+"""Make up arguments for the functions of FormulaEval, by the names and types of their parameters."""
 
 import ast
 import random
@@ -38,10 +38,11 @@ _REPLACED_KINDS: tuple[Mapping[str, str], ...] = (
 def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
     """Return the arguments of all calls, the same in every run."""
     likely_kinds = _likely_kinds(stub)
-    choices: dict[tuple[str, ...], None] = {}
+    choices: list[list[str]] = []
     for replaced in _REPLACED_KINDS:
-        kinds = tuple(replaced.get(kind, kind) for kind in likely_kinds)
-        choices[kinds] = None
+        kinds = [replaced.get(kind, kind) for kind in likely_kinds]
+        if kinds not in choices:
+            choices.append(kinds)
     calls = []
     for index, kinds in enumerate(choices):
         source = random.Random(f"{_SEED}:{stub.name}:{index}")  # noqa: S311 - nothing is secret
@@ -59,7 +60,7 @@ def _likely_kinds(stub: ast.FunctionDef) -> list[str]:
     for parameter in parameters:
         default = getattr(defaults.get(parameter), "value", None)
         if isinstance(default, str):
-            break  # no text can be made up: the defaults hold from here on
+            break  # no text can be made up, so this and all later parameters keep their defaults
         description = f"{ast.unparse(parameter)} {type(default).__name__}"
         words = re.findall("[a-z]+", description.lower())
         kinds.append(_kind_of(words))

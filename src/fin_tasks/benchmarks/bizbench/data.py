@@ -1,4 +1,4 @@
-"""BizBench's rows as documents of lm-eval."""
+"""Load BizBench's rows as documents of lm-eval."""
 
 import math
 import re
@@ -93,9 +93,10 @@ def load(
 ) -> Documents:
     """Load the documents of one task; `Request` names the other metadata.
 
-    `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are
-    drawn together, 500 rows if `sample_n` is None. `mode` is `cot`, `pot` (a program computes the
-    number) or `code` (the function asked for). `protocol` is `xfinbench` to ask as that paper does.
+    `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`). The two columns
+    share one sample, of 500 rows if `sample_n` is None. `mode` is `cot`, `pot` (a program computes the
+    number) or `code` (the function asked for). With the `protocol` `xfinbench`, questions are asked as in
+    that paper.
     """
     # The authors publish no prompts with the data; those of XFinBench's authors can be read.
     fixed = {} if protocol else {"prompts": "house"}
@@ -105,20 +106,20 @@ def load(
     if part in PAPER_PARTS and request.sample_n is None:
         request = replace(request, sample_n=500)
     if request.variants:
-        located, data = request.variant_rows(Row)
+        all_rows, data = request.variant_rows(Row)
     else:
-        files, located = _locate_rows(request)
+        files, all_rows = _locate_rows(request)
         data = files.provenance()
     rows = []
     left_out: dict[str, list[str]] = {}
-    for row in located:
+    for row in all_rows:
         if row.part and row.question.strip():
             rows.append(row)
         else:
             flaw = "empty-question" if row.part else "unknown-task"
             left_out.setdefault(flaw, []).append(row.id)
-    candidates, n_rows = _candidates(rows, part, request.sample_n)
-    drawn = replace(request, sample_n=n_rows).draw(candidates, "id")
+    candidates, n_drawn = _candidates(rows, part, request.sample_n)
+    drawn = replace(request, sample_n=n_drawn).draw(candidates, "id")
     if not drawn:
         parts = ", ".join(sorted({row.part for row in rows})) or "none"
         raise DataError(
@@ -145,7 +146,7 @@ def load(
 def _protocol_templates(
     request: Request, protocol: str, part: str, mode: prompts.Mode
 ) -> Prompts:
-    """Return the templates that XFinBench's paper asks a column with; it asks no other parts."""
+    """Return the templates with which XFinBench's paper asks a column; it asks no other parts."""
     if part not in PAPER_PARTS or mode == "code":
         raise ConfigError(
             f"bizbench protocol: expected the tasks {', '.join(PAPER_PARTS)}, which XFinBench's paper asks, "
@@ -201,7 +202,7 @@ def _candidates(
     part: str,
     n: int | str | None,
 ) -> tuple[list[Row], int | str | None]:
-    """Return the rows that a task draws from, and how many it draws; the paper's two parts share n rows."""
+    """Return the rows that a task draws from, and how many it draws; the paper's two columns share n rows."""
     if part not in PAPER_PARTS:
         return [row for row in rows if row.part == part], n
     choices = [row for row in rows if row.kind == "choice"]
@@ -244,7 +245,7 @@ def _document(
         head = head_of(stub)
         reference = reference_of(stub, (row.program, row.answer))
     elif mode == "code":
-        mode = "cot"
+        mode = "cot"  # no function is asked for
     messages = prompts.messages_of(
         kind,
         mode,

@@ -87,7 +87,7 @@ def head_of(text: str) -> str:
 
 
 def reference_of(question: str, texts: Sequence[str]) -> str:
-    """Return the source of the right function, which one of the texts holds or finishes; empty if none does."""
+    """Return the source of the right function, which one of the texts is or finishes; empty if none does."""
     for text in filter(str.strip, texts):
         stub = stub_of(question) or stub_of(text)
         code = _finished(stub, text) if stub else None
@@ -123,7 +123,7 @@ def read(outcomes: Sequence[Outcome], *, scoring: str) -> FormulaReading:
         return replace(reading, reason=reason, unscored=model.is_unscored)
     results = _results_of(model)
     if len(results) != len(expected_results):
-        results = [[] for _ in expected_results]
+        results = [[] for _ in expected_results]  # agrees with no call
     errors = [results[call] for call in calls if isinstance(results[call], str)]
     if len(errors) == len(calls):
         reason = str(errors[0])[:100]
@@ -138,7 +138,7 @@ def read(outcomes: Sequence[Outcome], *, scoring: str) -> FormulaReading:
 
 
 def _usable_calls(expected_results: Sequence[CallResult]) -> list[int]:
-    # The reference works with one choice of kinds of arguments; the one with most results counts.
+    # The reference expects one choice of kinds of arguments: the one for which it returns most results.
     calls_by_choice: dict[int, list[int]] = {}
     for call, result in enumerate(expected_results):
         if result and isinstance(result, list):
@@ -147,7 +147,7 @@ def _usable_calls(expected_results: Sequence[CallResult]) -> list[int]:
 
 
 def _finished(stub: ast.FunctionDef, response: str) -> str | None:
-    """Finish the function with a response that holds all of it, its body, or one expression."""
+    """Finish the function with a response that is the whole function, its body, or one expression."""
     reply = strip_reasoning(response).replace("\r\n", "\n")
     head = ast.unparse(stub)
     candidates = [

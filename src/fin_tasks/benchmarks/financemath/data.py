@@ -1,4 +1,4 @@
-"""FinanceMath's questions as documents of lm-eval, with truths at full precision."""
+"""Load FinanceMath's questions as documents of lm-eval, with truths at full precision."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ _EXACT_TRUTHS: Mapping[str, float] = json.loads(
 )["truths"]
 """What the reference programs return, by question, where that is not the rounded truth of the file."""
 _TRUTH_DECIMALS = 3
-"""To which the file rounds its truths."""
+"""The decimals of the truths in the file."""
 
 
 class Row(QuestionRow):
@@ -58,8 +58,8 @@ class Row(QuestionRow):
 def load(*, mode: Mode, protocol: str | None = None, **metadata: Any) -> Documents:
     """Load the documents of one task, `cot` or `pot`; `Request` names the other metadata.
 
-    The authors publish no truths of the test split, so it needs a file of yours. `protocol` is `xfinbench` to ask
-    and score as the long XFinBench paper does.
+    The authors publish no truths of the test split, so it needs a file of yours. With the `protocol` `xfinbench`,
+    questions are asked and scored as in the long XFinBench paper.
     """
     # The files are those of the pinned commit.
     fixed = {"data_revision": None}
@@ -82,11 +82,12 @@ def load(*, mode: Mode, protocol: str | None = None, **metadata: Any) -> Documen
         prompts = upstream_prompts(located.files[_UPSTREAM_FILE], mode)
     docs = []
     for row in rows:
-        question = row.question.strip()
-        context = _titled(row.tables or ())
         if request.prompts == "upstream":
             question = row.question
             context = _BETWEEN_UPSTREAM_TABLES[mode].join(row.tables or ())
+        else:
+            question = row.question.strip()
+            context = _titled(row.tables or ())
         messages = prompts.fill(question=question, context=context)
         docs.append(document_of(row, mode) | messages)
     facts = {
@@ -133,7 +134,7 @@ def _protocol_document(row: Row, mode: str, templates: Prompts) -> dict[str, Any
 
 
 def _titled(tables: Sequence[str]) -> str:
-    """Return tables with a title before each, which has a number if there are several."""
+    """Return tables with a title before each; the titles have numbers if there are several tables."""
     titled = []
     for number, table in enumerate(tables, start=1):
         title = "Table" if len(tables) == 1 else f"Table {number}"

@@ -1,4 +1,4 @@
-"""FinanceReasoning's questions as documents of lm-eval."""
+"""Load FinanceReasoning's questions as documents of lm-eval."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,16 +22,16 @@ LEVELS: Sequence[Level] = get_args(Level)
 
 _HOUSE_FILE = Path(__file__).with_name("house.yaml")
 _UPSTREAM_FILE = "utils/prompts.py"
-"""The authors' texts."""
+"""The authors' file of prompts."""
 _UPSTREAM_CODE = "inference.py"
-"""Their code, which has the sentence before a document."""
+"""The authors' code, which holds the sentence before a document."""
 
 
-def _as_text(value: object) -> object:
+def _empty_if_missing(value: object) -> object:
     return value or ""
 
 
-_Text = Annotated[str, BeforeValidator(_as_text)]
+_Text = Annotated[str, BeforeValidator(_empty_if_missing)]
 
 
 class Row(QuestionRow):
@@ -91,7 +91,7 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
 
 
 def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
-    """Read the authors' wording from their file of texts.
+    """Read the authors' wording from their file of prompts.
 
     The sentence before a document stands in their code. Without that file, ours takes its place.
     """
@@ -100,7 +100,7 @@ def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
     texts = assigned_texts(file, parse_code(file), [system, ask])
     before_context = "Document:\n"
     if code:
-        # The first text in this variable; the code adds the document to it.
+        # The code puts this sentence into the variable, and then adds the document.
         code_texts = assigned_texts(code, parse_code(code), ["context_input"])
         before_context = code_texts["context_input"]
     return Prompts(

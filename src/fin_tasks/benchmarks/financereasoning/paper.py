@@ -1,4 +1,4 @@
-"""How FinanceReasoning's authors read and compare results."""
+"""Read and compare results as FinanceReasoning's authors do."""
 
 import re
 from functools import partial
@@ -10,11 +10,11 @@ TOLERANCE = 0.002
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _PLAIN_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _MONEY = re.compile(r"[$£€¥%]|\b(?:us|usd|rmb|thousand|million|billion)\b")
-"""What is taken away before a number is looked for."""
+"""Currencies and units, which are removed before the number is read."""
 _NUMBER_WITH_UNIT = re.compile(rf"(?:[^\W\d]+ +)?({_NUMBER})(?: *[^\W\d]+)?")
-"""A number alone, or with one word before it and one behind it."""
+"""A number alone, or with one word before it, behind it, or both."""
 _FIRST_NUMBER = re.compile(rf"[(\[] *(?:np\.\w+\()?({_PLAIN_NUMBER})\)?[ ,)\]]")
-"""The first element of a tuple, a list or an array, also with a type of its own: `[np.float64(1.5), 2]`."""
+"""The first element of a tuple, a list or an array, even if numpy names its type: `[np.float64(1.5), 2]`."""
 _FIRST_FRACTION = re.compile(r"[(\[]Fraction\((-?\d{1,300}), (\d{1,300})\)")
 _FIRST_TRUTH = re.compile(r"[(\[](True|False)[,)\]]")
 _MAX_TEXT = 10_000
@@ -26,7 +26,7 @@ Value = bool | float
 def value_in(text: str, number: float | None = None) -> Value | None:
     """Return the value of a result: a number, or true or false.
 
-    Of a tuple or a list the first element counts. A dict, a set, a complex number, a list in a list,
+    The first element of a tuple or a list counts. A dict, a set, a complex number, a list in a list,
     and a sentence have no value.
 
     Args:
