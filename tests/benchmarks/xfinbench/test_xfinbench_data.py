@@ -291,6 +291,7 @@ def test_the_packaged_sample_is_sound() -> None:
             assert terms.issuperset(doc["gold_terms"])
     solutions = json.loads((FOLDER / "sample" / "solutions.json").read_text())
     for doc in documents("calc")[0]:
+        assert doc["has_table"] is ("\\begin{tab" in doc["question"])
         namespace: dict[str, Any] = {}
         exec(solutions[doc["id"]], namespace)  # noqa: S102 - our own programs
         decimals = len(doc["ground_truth"].partition(".")[2])
