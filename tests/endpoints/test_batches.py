@@ -199,7 +199,7 @@ def test_results_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     assert [len(requests) for requests in server.requests] == [4, 2]
 
 
-def test_changed_rows_are_counted(
+def test_rows_and_options_that_change_between_steps(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_rows(tmp_path, "one", "three", "four")
@@ -207,12 +207,17 @@ def test_changed_rows_are_counted(
         url = server.base_url
         assert batch(tmp_path, url, "submit")["changed"] == 0
         assert "3 rows" not in caplog.text
-        write_rows(tmp_path, "one", "three", "four more")
+        write_rows(tmp_path, "one", "three", "one more")
         found = batch(tmp_path, url, "collect")
         assert (found["changed"], found["under_way"]) == (1, 3)
         assert "1 of 3 rows" in caplog.text
         batch(tmp_path, url, "submit")
         assert batch(tmp_path, url, "collect")["changed"] == 0
+        score = batch(tmp_path, url, "wait")["overall_robust"]
+        assert score == pytest.approx(20 * (5 + 3 + 5) / 3)
+        done = judge(tmp_path, url, "--batch", "submit", "--no-image")
+        assert isinstance(done.exception, ConfigError)
+    assert [len(requests) for requests in server.requests] == [3, 1]
 
 
 def test_wait_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,19 +246,6 @@ def test_limits_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         found = batch(tmp_path, server.base_url, "collect")
     assert [len(requests) for requests in server.requests] == [2, 1]
     assert (found["unreadable"], found["missing"], found["lacking"]) == (1, 1, 1)
-
-
-def test_a_file_that_changed(tmp_path: Path) -> None:
-    write_rows(tmp_path, "one", "three")
-    with serve_batches(answer) as server:
-        url = server.base_url
-        batch(tmp_path, url, "submit")
-        write_rows(tmp_path, "one", "four")
-        found = batch(tmp_path, url, "wait")
-        assert found["overall_robust"] == 20 * (5 + 1) / 2
-        done = judge(tmp_path, url, "--batch", "submit", "--no-image")
-        assert isinstance(done.exception, ConfigError)
-    assert [len(requests) for requests in server.requests] == [2, 1]
 
 
 def test_options_that_the_judge_refuses(tmp_path: Path) -> None:

@@ -348,39 +348,6 @@ def test_files_are_downloaded_once(
     assert len(accuracies(tmp_path / "results")) == 3
 
 
-def test_an_interrupted_download_goes_on(
-    server: Loopback,
-    run: Callable[..., Result],
-    repository: Path,
-    own_cache: Path,
-) -> None:
-    lost = f"/yale-nlp/FinanceMath/{COMMIT}/outputs/cot/bold-1.json"
-    body = server.files.pop(lost)
-    arguments = ["--data-dir", repository, "--mode", "cot"]
-    failed = run(*arguments)
-    assert failed.exit_code == 1
-    assert "expected outputs/cot/bold-1.json of yale-nlp/FinanceMath, but 404" in str(
-        failed.exception
-    )
-    server.files[lost] = body
-    server.asked.clear()
-    there = {path.name for path in own_cache.rglob("outputs/cot/*.json")}
-    assert run(*arguments).exit_code == 0
-    asked = {Path(path).name for path, _ in server.asked}
-    assert "bold-1.json" in asked
-    assert asked.isdisjoint(there)
-
-
-def test_a_download_with_another_hash_is_refused(
-    server: Loopback, run: Callable[..., Result], repository: Path
-) -> None:
-    forged = f"/yale-nlp/FinanceMath/{COMMIT}/outputs/cot/bold-1.json"
-    server.files[forged] = server.files[forged].replace(b"plus", b"less")
-    result = run("--data-dir", repository, "--mode", "cot")
-    assert result.exit_code == 1
-    assert "bold-1.json" in str(result.exception)
-
-
 # --- Beside one's own runs ---
 
 

@@ -99,16 +99,37 @@ def test_a_table_with_totals_stays() -> None:
     assert changed_numbers("What?", texts=(f"{row}\n| Total | 9,000 |",)) == set()
 
 
-@pytest.mark.parametrize("constant", ["12", "100", "365", "360", "1", "2"])
-def test_conventions_stay(constant: str) -> None:
-    program = f"def solution():\n    return 9 * {constant}\n"
-    assert changed_numbers(f"There are {constant} of 9.", program) == {"9"}
+@pytest.mark.parametrize(
+    ("question", "result", "numbers"),
+    [
+        # Parts of a year and of a whole mean the same everywhere.
+        ("There are 12 of 9.", "9 * 12", {"9"}),
+        ("There are 100 of 9.", "9 * 100", {"9"}),
+        ("There are 365 of 9.", "9 * 365", {"9"}),
+        ("From 2019 on it is 31.", "2019 - 31", {"31"}),  # a year
+        ("It grows to 4,500 in 90 parts.", "4500 ** (1 / 90)", {"4,500"}),
+        (
+            "4,500 for 7 years (Unit: dollar, 3 decimals)",
+            "7 * 4500 / 3",
+            {"4,500", "7"},
+        ),
+        (  # 9,000 and 2,000 make 11,000
+            "It buys 9,000 at $3 and then at $5.50, and sells 11,000.",
+            "9000 * 3 + 2000 * 5.5",
+            {"3", "5.50"},
+        ),
+    ],
+)
+def test_numbers_of_other_programs_that_may_change(
+    question: str, result: str, numbers: set[str]
+) -> None:
+    program = f"def solution():\n    return {result}\n"
+    assert changed_numbers(question, program) == numbers
 
 
-def test_a_number_from_which_another_was_worked_out_stays() -> None:
-    program = "def solution():\n    return 9000 * 3 + 2000 * 5.5\n"
-    question = "It buys 9,000 at $3 and then at $5.50, and sells 11,000."
-    assert changed_numbers(question, program) == {"3", "5.50"}
+def test_a_number_that_is_not_used_stays() -> None:
+    program = "def solution():\n    price = 90\n    return 4500"
+    assert changed_numbers("It grows to 4,500 in 90 parts.", program) == {"4,500"}
 
 
 def test_a_whole_number_is_asked_for() -> None:
@@ -118,17 +139,6 @@ def test_a_whole_number_is_asked_for() -> None:
     variants, _ = build_variants([boxes], run, per_question=3, seed=7)
     assert variants
     assert all(variant.truth.is_integer() for variant in variants)
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        "def solution():\n    price = 90\n    return 4500",
-        "def solution():\n    return 4500 ** (1 / 90)",
-    ],
-)
-def test_a_number_that_is_not_used_or_counts_others_stays(program: str) -> None:
-    assert changed_numbers("It grows to 4,500 in 90 parts.", program) == {"4,500"}
 
 
 def test_a_truth_may_be_rounded() -> None:
@@ -159,11 +169,6 @@ def test_close_prices_stay_close() -> None:
     for variant in variants:
         assert all(98 < float(change["to"]) < 99 for change in variant.changes)
     assert variants
-
-
-def test_a_year_stays() -> None:
-    program = "def solution():\n    return 2019 - 31\n"
-    assert changed_numbers("From 2019 on it is 31.", program) == {"31"}
 
 
 def test_variants_follow_from_the_seed_and_keep_their_form() -> None:
@@ -475,12 +480,6 @@ def test_xfinbench_without_programs_is_one_sentence(tmp_path: Path) -> None:
     command = ["build", "variants", "xfinbench", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, command)
     assert "xfinbench with --programs, got xfinbench" in str(done.exception)
-
-
-def test_decimals_that_are_asked_for_stay() -> None:
-    program = "def solution():\n    return 7 * 4500 / 3\n"
-    question = "It costs 4,500 for 7 years (Unit: dollar, 3 decimals)."
-    assert changed_numbers(question, program) == {"4,500", "7"}
 
 
 def test_people_review_variants(built: dict[str, Path], tmp_path: Path) -> None:
