@@ -82,10 +82,7 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
         if rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
-        settings = dict(result.settings)
-        for name in experiment.SETTINGS_OF_ARMS:
-            settings.pop(name, None)
-        without_arm = replace(result, task="", settings=settings)
+        without_arm = _without_arm(result)
         key = (run.model, family, mode)
         first = first_by_key.setdefault(key, without_arm)
         differing = "; ".join(differences(without_arm, first))
@@ -106,3 +103,11 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
         )
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
     return concat(tables).astype(types), list(notes)
+
+
+def _without_arm(result: TaskResult) -> TaskResult:
+    """Return a result without the settings that other columns hold, or that may differ between arms."""
+    settings = dict(result.settings)
+    for name in experiment.SETTINGS_OF_ARMS:
+        settings.pop(name, None)
+    return replace(result, task="", settings=settings)

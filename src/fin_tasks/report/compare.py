@@ -160,21 +160,10 @@ def _sets_of(
     A set holds the results of several runs under the same conditions. With a factor it holds the results of one model
     under conditions that differ in the factor only.
     """
-    notes = []
-    labels: dict[str, None] = {}
-    entries_by_key = defaultdict[tuple[str, str], dict[str, _LabeledResult]](dict)
-    for entry in _entries_of(reports, options):
-        labels[entry.label] = None
-        entries = entries_by_key[entry.heading, entry.model]
-        if entry.label in entries:
-            notes.append(
-                f"{entry.heading}: {entry.label} was run twice; the most complete run counts, "
-                "then the newest."
-            )
-            if len(entry.rows) < len(entries[entry.label].rows):
-                continue
-        entries[entry.label] = entry
+    all_entries = list(_entries_of(reports, options))
+    labels = dict.fromkeys(entry.label for entry in all_entries)
     check_baseline(options, labels)
+    entries_by_key, notes = _without_repeats(all_entries)
     sets = []
     for (heading, _), entries in entries_by_key.items():
         candidates = list(labels)
@@ -191,6 +180,25 @@ def _sets_of(
             is_recorded = any(other.startswith(MODEL_PREFIX) for other in entries)
             notes.append(f"{note} {AS_RECORDED}" if is_recorded else note)
     return sets, notes
+
+
+def _without_repeats(
+    all_entries: Iterable[_LabeledResult],
+) -> tuple[dict[tuple[str, str], dict[str, _LabeledResult]], list[str]]:
+    """Return the entries by heading and model, and by label, with a note for each label that was run twice."""
+    entries_by_key = defaultdict[tuple[str, str], dict[str, _LabeledResult]](dict)
+    notes = []
+    for entry in all_entries:
+        entries = entries_by_key[entry.heading, entry.model]
+        if entry.label in entries:
+            notes.append(
+                f"{entry.heading}: {entry.label} was run twice; the most complete run counts, "
+                "then the newest."
+            )
+            if len(entry.rows) < len(entries[entry.label].rows):
+                continue
+        entries[entry.label] = entry
+    return entries_by_key, notes
 
 
 def _entries_of(
@@ -269,6 +277,7 @@ def _compare_with(
 def _lines_of(
     first: _LabeledResult, entry: _LabeledResult, metric: str, options: Options
 ) -> Iterator[Line]:
+    """Yield a line for all rows of a result and for each group of rows, with its difference from the baseline."""
     by = "" if entry.is_part else options.by
     bases = groups_of(first.rows, by)
     for group, rows in groups_of(entry.rows, by).items():

@@ -14,6 +14,7 @@ from .latex import Section, bold, plain, table
 from .model import metric_of
 from .tables import write_csv
 
+_MAX_STEM = 80  # characters
 _MARKS = {0.001: "***", 0.01: "**", 0.05: "*"}
 _HEADER = (
     "Run",
@@ -43,9 +44,8 @@ def write_comparison(compared: Comparisons, folder: Path) -> list[Path]:
     files[1].write_text(latex_of(lines), "utf-8")
     stems: set[str] = set()
     for heading, part in lines.groupby("heading", sort=False):
-        stem = "compare_" + (
-            re.sub(r"\W+", "_", str(heading)).strip("_")[:80] or "task"
-        )
+        words = re.sub(r"\W+", "_", str(heading)).strip("_")
+        stem = f"compare_{words[:_MAX_STEM] or 'task'}"
         while stem in stems:
             stem += "_"
         stems.add(stem)
@@ -90,6 +90,7 @@ def _best_values(rows: Sequence[Json]) -> Mapping[str, float]:
 
 
 def _cells(row: Json, best: Mapping[str, float]) -> list[str]:
+    """Return the cells of a line in the order of the header."""
     value = _number(row, "value", "low", "high")
     if row["value"] == best.get(row["group"]):
         value = bold(value)

@@ -77,6 +77,7 @@ def settings_of(metadata: Settings, **facts: Any) -> Json:
 
 
 def _flat(facts: Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all facts that are no mappings by their dotted names."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -117,6 +118,7 @@ def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
 
 
 def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
+    """Return what is not usual about the wording of a task's prompts."""
     prompts = settings.get("prompts.set", "house")
     parts = {
         f"{prompts} prompts": prompts != "house",

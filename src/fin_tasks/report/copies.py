@@ -37,6 +37,7 @@ def unique_runs(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
 
 
 def _joined(logs: Sequence[Run]) -> Run:
+    """Return one run with the tasks of several logs; of a task that several have, the last one counts."""
     tasks = {}
     for log in logs:
         tasks.update({result.task: result for result in log.tasks})

@@ -42,6 +42,7 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
 
 
 def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
+    """Return what one task used."""
     usage = result.usage
     cost = Cost(
         run=result.id,
@@ -61,6 +62,7 @@ def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
 
 
 def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
+    """Return the sum of several costs; a number that one of them lacks is not known."""
     estimated: list[str] = []
     sums: Json = {"run": identity, "task": task, "estimated": estimated}
     for name in COSTS:

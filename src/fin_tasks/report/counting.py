@@ -67,19 +67,26 @@ def _best_by_model(
     standard: "Index[int]",
 ) -> tuple[list[Scored], Reasons]:
     """Return the run that stands for each model, and why the others do not."""
-    by_model = defaultdict[str, list[tuple[int, str, int, Scored]]](list)
-    for position, member in enumerate(members):
+    members_by_model = defaultdict[str, list[Scored]](list)
+    n_scored = {}
+    for member in members:
+        members_by_model[member.run.model].append(member)
         rows = rows_by_run[member.result.id]
         of_standard = rows[member.task.headline][rows.index.isin(standard)]
-        key = (int(of_standard.count()), member.run.date, position, member)
-        by_model[member.run.model].append(key)
+        n_scored[member.result.id] = int(of_standard.count())
+
+    def place(member: Scored) -> tuple[int, str]:
+        return n_scored[member.result.id], member.run.date
+
     best = []
     reasons = {}
-    for candidates in by_model.values():
-        *earlier, chosen = sorted(candidates, key=lambda key: key[:3])
-        best.append(chosen[-1])
-        for n_scored, _, _, member in earlier:
-            quality = "newer" if n_scored == chosen[0] else "more complete"
+    for candidates in members_by_model.values():
+        # Of equal ones the last one counts.
+        *others, chosen = sorted(candidates, key=place)
+        best.append(chosen)
+        for member in others:
+            is_as_complete = n_scored[member.result.id] == n_scored[chosen.result.id]
+            quality = "newer" if is_as_complete else "more complete"
             reason = f"another run of the model with the same settings is {quality}"
             reasons[member.result.id] = reason
     return best, reasons

@@ -56,11 +56,8 @@ def _if_right(rows: DataFrame, metric: str) -> "Series[float]":
 
     Each of several responses to a question counts as its share.
     """
-    values = rows[metric]
-    if METRIC not in rows or not _has_bounds(metric):
-        return values
     maximum = largest(metric)
-    return (values + maximum * rows[METRIC].fillna(0)).clip(upper=maximum)
+    return (rows[metric] + maximum * rows[METRIC].fillna(0)).clip(upper=maximum)
 
 
 def note_of(cut_offs: CutOffs | None, metric: str) -> str:

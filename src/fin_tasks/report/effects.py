@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from pandas import DataFrame, concat, factorize
 
 from fin_tasks.errors import DataError
@@ -32,6 +33,8 @@ _OWN_SETTINGS = (*SETTINGS_OF_ARMS, "windows")
 _OWN_STARTS = ("statement.", "mitigation.", "sample.")
 """Statement and mitigation have columns of their own; a sample decides which windows there are, and pairs share one."""
 NO_MITIGATION = ""
+
+_Flags = npt.NDArray[np.bool_]
 
 
 class Effect(NamedTuple):
@@ -199,25 +202,33 @@ def _pairs(with_statement: DataFrame, without: DataFrame) -> DataFrame:
     pairs = with_statement.merge(without[names], on="doc_id", suffixes=("", "_without"))
     after = pairs["mean_probability"]
     before = pairs["mean_probability_without"]
-    # The signal is a rise where its probability is that of a rise; one half says nothing of it.
-    says_rise = np.where(
-        after != 0.5,
-        np.isclose(pairs["signal_probability"], after),
-        np.isclose(pairs["signal_probability_without"], before),
-    )
-    direction = pairs["direction"].iloc[0] if len(pairs) else "none"
-    if direction in ("up", "none"):
-        says_rise = np.ones(len(pairs), dtype=bool)
-    elif direction == "down":
-        says_rise = np.zeros(len(pairs), dtype=bool)
     is_reversed = pairs["arm"].isin(["flipped", "aligned"]).to_numpy()
-    sign = np.where(says_rise != is_reversed, 1.0, -1.0)
+    sign = np.where(_says_rise(pairs) != is_reversed, 1.0, -1.0)
     sides = (after >= 0.5).astype(float) - (before >= 0.5).astype(float)
     pairs = pairs.assign(change=sign * (after - before), turned=sign * sides)
     return pairs.dropna(subset="change")
 
 
+def _says_rise(pairs: DataFrame) -> _Flags:
+    """Return for each window whether the statement, if it is not reversed, says that the price rises."""
+    direction = pairs["direction"].iloc[0] if len(pairs) else "none"
+    if direction in ("up", "none"):
+        return np.ones(len(pairs), dtype=bool)
+    if direction == "down":
+        return np.zeros(len(pairs), dtype=bool)
+    # The signal is a rise where its probability is that of a rise; one half says nothing of it.
+    after = pairs["mean_probability"]
+    before = pairs["mean_probability_without"]
+    says_rise: _Flags = np.where(
+        after != 0.5,
+        np.isclose(pairs["signal_probability"], after),
+        np.isclose(pairs["signal_probability_without"], before),
+    )
+    return says_rise
+
+
 def _effect(with_statement: DataFrame, pairs: DataFrame) -> Effect:
+    """Return the effect of one statement in one arm over its pairs of windows."""
     first = pairs.iloc[0]
     tickers = factorize(pairs["ticker"])[0]
     change = mean_difference(pairs["change"].to_numpy(), tickers)
@@ -250,7 +261,7 @@ def _effect(with_statement: DataFrame, pairs: DataFrame) -> Effect:
 def sentence_of(effect: Effect) -> str:
     """Say in one sentence what a statement did."""
     interval = ""
-    if effect.low == effect.low:
+    if not isnan(effect.low):
         interval = f" [{points(effect.low)}, {points(effect.high)}]"
     subject = "the forecast of a rise" if effect.direction == "none" else "the forecast"
     side = "" if effect.direction == "none" else " toward what it says"

@@ -117,6 +117,7 @@ def _sizes_by_label(sizes: Iterable[int]) -> dict[object, list[int]]:
 
 
 def _size_line(size: object, rows: pd.DataFrame) -> Line:
+    """Return the measures of the rows of one window size."""
     acc = rows["acc"].dropna()
     n_correct = round(acc.sum())
     n_wrong = round(len(acc) - acc.sum(), 9)
@@ -175,11 +176,12 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
                 continue
             group: Line = {"arm": "", "anonymized": None}
             group |= dict(zip(columns, key, strict=True))
-            group["contrast"] = f"{first_value} − {second_value}"
-            group["against"] = second_value
             if condition == "anonymized":
                 group["contrast"] = f"named − anonymized ({group['arm']})"
                 group["against"] = condition
+            else:
+                group["contrast"] = f"{first_value} − {second_value}"
+                group["against"] = second_value
             pairs = first.merge(
                 second, on=["window", "doc_id"], suffixes=("_first", "_second")
             )
@@ -223,11 +225,8 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
     generator = np.random.default_rng(42)
     shares = [1 / len(names)] * len(names)
     draws = generator.multinomial(len(names), shares, size=_N_RESAMPLES)
-    wrong = 1 - pairs[["acc_first", "acc_second"]].to_numpy(float)
     for measure in MEASURES:
-        numerators = pairs[[f"{measure}_first", f"{measure}_second"]].to_numpy(float)
-        denominators = wrong if measure == "bias_index" else np.ones_like(wrong)
-        ratios = np.hstack([numerators, denominators])
+        ratios = _ratios_of(pairs, measure)
         is_known = ~np.isnan(ratios).any(axis=1)
         sums = np.zeros((len(names), len(sizes), 4))
         np.add.at(sums, (tickers[is_known], size_codes[is_known]), ratios[is_known])
@@ -252,7 +251,8 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
                 low, high = means.quantile([0.025, 0.975]).tolist()
             p = math.nan
             if label != MEAN and measure in ("acc", "follows_signal"):
-                p = _p_value(numerators[is_used])
+                numerators = ratios[is_used, :2]
+                p = _p_value(numerators)
             yield {
                 "metric": measure,
                 "window": label,
@@ -264,6 +264,15 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
                 "left_out": n_asked - is_used.sum(),
                 "p": p,
             }
+
+
+def _ratios_of(pairs: pd.DataFrame, measure: str) -> _Floats:
+    """Return a row for each pair of windows: the numerators of a measure on both sides, then the denominators."""
+    numerators = pairs[[f"{measure}_first", f"{measure}_second"]].to_numpy(float)
+    denominators = np.ones_like(numerators)
+    if measure == "bias_index":
+        denominators = 1 - pairs[["acc_first", "acc_second"]].to_numpy(float)
+    return np.hstack([numerators, denominators])
 
 
 def _differences(sums: _Floats, empty: float) -> _Floats:

@@ -55,15 +55,12 @@ def draw_windows(rows: DataFrame, folder: Path, scoring: str) -> None:
             figure = Figure(figsize=(7.2, 3.3 + 0.08 * len(models)))
             panels = figure.subplots(1, len(_PANELS))
             for axes, (metric, label) in zip(panels, _PANELS.items(), strict=True):
-                shift = 0.0
-                for model, line in models:
+                for number, (model, line) in enumerate(models):
                     value = 100 * line[metric]
                     below = value - 100 * line[f"{metric}_low"]
                     above = 100 * line[f"{metric}_high"] - value
-                    axes.errorbar(
-                        line["window"] + shift, value, [below, above], label=model
-                    )
-                    shift += _SPREAD / len(models)
+                    places = line["window"] + number * _SPREAD / len(models)
+                    axes.errorbar(places, value, [below, above], label=model)
                 axes.set(title=label, xlabel="Window size (earnings reports)")
                 axes.set_xticks(lines["window"].unique().tolist())
             handles = axes.get_legend_handles_labels()

@@ -46,39 +46,14 @@ def board(
     default those of most models. `papers` adds the published figures of the benchmarks that the runs have, `prices`
     the cost of the runs. `out` is the folder of the report, to which the paths of results files are relative.
     """
-    results = report.results
     corrections = corrections or Corrections()
     board_file = board_file or BoardFile()
     any_decoding = board_file.any_decoding
-    models = {run.model for run in report.runs}
-    leaderboard = Leaderboard(
-        fin_tasks=fin_tasks.__version__,
-        title=title or board_file.title or _TITLE,
-        models={
-            name: known for name, known in board_file.models.items() if name in models
-        },
-        admissions=_admissions(report),
-        question_corrections=list(applied_corrections(report)),
-        first_view=board_file.first_view,
-        generated=datetime.now(UTC).isoformat(timespec="seconds"),
-        alpha=ALPHA,
-        runs=_board_runs(report),
-        groups={
-            setting_id(result, any_decoding=any_decoding): dict(result.all_settings)
-            for _, result in results
-        },
-        prices=prices,
-        problems=list(report.problems),
-    )
+    leaderboard = _without_values(report, title, board_file, prices)
     notes = leaderboard.notes
-    tasks = {}
+    tasks: dict[str, BoardTask] = {}
     if papers:
-        printed_runs = {}
-        for entry, task, paper in figures({result.benchmark for _, result in results}):
-            tasks[task.id] = task
-            printed_runs[paper.id] = paper
-            leaderboard.entries.append(entry)
-        leaderboard.runs += printed_runs.values()
+        tasks |= _add_published(leaderboard, report)
     shares = {scoring: shares_read(report, scoring) for scoring in ("paper", "robust")}
     for name, members in scored_tasks(report, any_decoding=any_decoding).items():
         ranking = rank_task(members, reference, corrections)
@@ -106,6 +81,45 @@ def board(
         notes += gap_notes
     _sort_entries(leaderboard, tasks)
     return leaderboard
+
+
+def _without_values(
+    report: Report, title: str, board_file: BoardFile, prices: Prices | None
+) -> Leaderboard:
+    """Return the leaderboard of runs before its values, ranks and tests are added."""
+    names = {run.model for run in report.runs}
+    models = {name: model for name, model in board_file.models.items() if name in names}
+    groups = {}
+    for _, result in report.results:
+        group = setting_id(result, any_decoding=board_file.any_decoding)
+        groups[group] = dict(result.all_settings)
+    return Leaderboard(
+        fin_tasks=fin_tasks.__version__,
+        title=title or board_file.title or _TITLE,
+        models=models,
+        admissions=_admissions(report),
+        question_corrections=list(applied_corrections(report)),
+        first_view=board_file.first_view,
+        generated=datetime.now(UTC).isoformat(timespec="seconds"),
+        alpha=ALPHA,
+        runs=_board_runs(report),
+        groups=groups,
+        prices=prices,
+        problems=list(report.problems),
+    )
+
+
+def _add_published(leaderboard: Leaderboard, report: Report) -> dict[str, BoardTask]:
+    """Add the figures that papers print of the benchmarks of a report, and return their tasks by id."""
+    tasks = {}
+    printed_runs = {}
+    benchmarks = {result.benchmark for _, result in report.results}
+    for entry, task, paper in figures(benchmarks):
+        tasks[task.id] = task
+        printed_runs[paper.id] = paper
+        leaderboard.entries.append(entry)
+    leaderboard.runs += printed_runs.values()
+    return tasks
 
 
 def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> None:

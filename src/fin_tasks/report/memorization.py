@@ -65,21 +65,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             )
         task = conditions._replace(split="variants").id(options.scoring)
         for group, rows in groups_of(questions, options.by).items():
-            means = rows[["published", "variants", "spread", "recalled"]].mean()
-            pair = _compare(rows, "published", "variants")
-            gap = Gap(
-                task=task,
-                run=result.id,
-                model=model,
-                group=group,
-                gap=pair.difference,
-                n=pair.n,
-                low=pair.low,
-                high=pair.high,
-                p=pair.p,
-                test=pair.test,
-                **means,
-            )
+            gap = _gap_of(rows, task=task, run=result.id, model=model, group=group)
             first, base = first_by_group.setdefault((task, group), (model, rows))
             if first != model:
                 gap.difference = _difference(rows, base["gap"], first)
@@ -90,6 +76,25 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
         for difference, p in zip(family, adjusted, strict=True):
             difference.p_holm = p
     return gaps, notes
+
+
+def _gap_of(rows: DataFrame, *, task: str, run: str, model: str, group: str) -> Gap:
+    """Return the gap of a model over a group of questions."""
+    means = rows[["published", "variants", "spread", "recalled"]].mean()
+    pair = _compare(rows, "published", "variants")
+    return Gap(
+        task=task,
+        run=run,
+        model=model,
+        group=group,
+        gap=pair.difference,
+        n=pair.n,
+        low=pair.low,
+        high=pair.high,
+        p=pair.p,
+        test=pair.test,
+        **means,
+    )
 
 
 def _results_by_key(
