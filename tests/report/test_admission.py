@@ -108,20 +108,27 @@ def test_programs_have_a_budget_of_time(tmp_path: Path, board: Path) -> None:
     assert not content_of(board)
 
 
-def test_a_sandbox_that_breaks_refuses_nobody(
+def test_programs_run_here_and_a_sandbox_that_breaks_refuses_nobody(
     tmp_path: Path, board: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def answer(doc: Mapping[str, Any]) -> str:
-        return f"```python\ndef solution(): return {doc['target']}\n```"
+    def right(doc: Mapping[str, Any]) -> str:
+        return str(doc["target"])
 
-    folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer)
+    folder = submit(tmp_path / "alpha", "financemath_pot", answer=right)
     broken = Outcome(status=Status.broken, detail="no memory left")
-    monkeypatch.setattr(
-        scored_task, "run_programs", lambda programs: [broken] * len(programs)
-    )
-    status, _, output = admit(folder, board)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            scored_task, "run_programs", lambda programs: [broken] * len(programs)
+        )
+        status, _, output = admit(folder, board)
     assert (status, content_of(board)) == (2, {}), output
     assert "the sandbox broke on" in output
+
+    assert verdict(folder, board) == (0, [])
+    (run,) = report.read(board).runs
+    assert run.tasks[0].totals["robust"]["acc"] == 1
+    scores = [item for item in admission_of(board)["items"] if item["name"] == "scores"]
+    assert "sandbox" in scores[0]["sentence"]
 
 
 def test_only_responses_are_taken_over(alpha: Path, board: Path) -> None:
@@ -132,18 +139,6 @@ def test_only_responses_are_taken_over(alpha: Path, board: Path) -> None:
     edit_results(alpha, lambda results: results.update(note="a word of a stranger"))
     assert verdict(alpha, board) == (0, [])
     assert b"stranger" not in b"".join(content_of(board).values())
-
-
-def test_programs_run_here(tmp_path: Path, board: Path) -> None:
-    def answer(doc: Mapping[str, Any]) -> str:
-        return str(doc["target"])
-
-    folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer)
-    assert verdict(folder, board) == (0, [])
-    (run,) = report.read(board).runs
-    assert run.tasks[0].totals["robust"]["acc"] == 1
-    scores = [item for item in admission_of(board)["items"] if item["name"] == "scores"]
-    assert "sandbox" in scores[0]["sentence"]
 
 
 def test_a_submission_replaces_its_own_run(
@@ -191,26 +186,19 @@ def test_a_name_belongs_to_who_brought_it_first(
 ) -> None:
     admit(alpha, board)
     before = content_of(board)
-    for submission, name in (("beta", "Model A"), ("gamma", "model-a")):
+    others = {"gamma": "Model A", "thief": "model-a (beta)", "beta": "model-a"}
+    for submission, name in others.items():
         folder = submit(tmp_path / submission, model=name, answer=explained(submission))
-        assert verdict(folder, board) == (3, ["name"])
-    assert models(board) == {"model-a", "Model A (beta)", "model-a (gamma)"}
+        claimed = [] if submission == "thief" else ["name"]
+        assert verdict(folder, board) == (3 if claimed else 0, claimed)
+    # The thief took the name that would have been left to beta.
+    given = {"Model A (gamma)", "model-a (beta)", "model-a (beta, 2)"}
+    assert models(board) == {"model-a", *given}
     after = content_of(board)
     assert {name: after[name] for name in before} == before
     # The owner may come again, and keeps the name.
     assert verdict(alpha, board) == (0, [])
     assert models(board) >= {"model-a"}
-
-
-def test_nobody_takes_the_name_that_is_left_to_a_submission(
-    tmp_path: Path, alpha: Path, board: Path
-) -> None:
-    admit(alpha, board)
-    names = {"thief": "model-a (beta)", "beta": "model-a"}
-    for submission, name in names.items():
-        folder = submit(tmp_path / submission, model=name, answer=explained(submission))
-        assert admit(folder, board)[0] in (0, 3)
-    assert models(board) == {"model-a", "model-a (beta)", "model-a (beta, 2)"}
 
 
 def test_a_name_like_another_submission_s_is_refused(
@@ -230,14 +218,11 @@ ODD_NAMES = (
 )
 
 
-def test_a_name_is_no_path() -> None:
+def test_a_name_is_no_path_and_folders_of_odd_names_differ() -> None:
     for name in ODD_NAMES:
         folder = folder_name(name)
         assert re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", folder), name
         assert folder not in ("con", "nul.txt", "com1", "admission.json", "board.yaml")
-
-
-def test_folders_of_odd_names_differ() -> None:
     names = [*ODD_NAMES, "a b", "a-b", "a:b", "model-a", "model.a"]
     assert len({folder_name(name) for name in names}) == len(names)
     assert folder_name("GPT-4o") == folder_name("gpt-4O") == "gpt-4o"
@@ -274,11 +259,7 @@ def test_copies_are_refused_and_the_other_is_named(
     assert "model-a in the submission alpha" in told["refused"][0]["sentence"]
     folder = submit(tmp_path / "gamma", model="model-c", answer=copied(7))
     assert verdict(folder, board) == (3, ["copies"])
-
-
-def test_one_s_own_copy_under_another_name_is_a_claim(
-    tmp_path: Path, alpha: Path, board: Path
-) -> None:
+    # One's own copy under another name is a claim, too.
     submit(alpha, model="model-a, fine-tuned", answer=explained("model-a"))
     assert verdict(alpha, board) == (3, ["copies"])
 
@@ -449,17 +430,16 @@ def test_a_judge_that_fails_admits_nobody(
     assert not content_of(board)
 
 
-def test_saved_responses_lack_only_what_was_sent(alpha: Path, board: Path) -> None:
+def test_saved_responses_lack_what_was_sent_and_a_recording_may_be_worded_by_its_authors(
+    alpha: Path, board: Path
+) -> None:
     edit_lines(alpha, lambda lines: [line.pop("arguments") for line in lines])
     assert verdict(alpha, board) == (3, ["prompts"])
 
-
-def test_a_recording_may_be_worded_by_its_authors(alpha: Path, board: Path) -> None:
-    def change(line: Line) -> None:
-        line.pop("arguments")
+    def reword(line: Line) -> None:
         line["doc"]["prompt"] = "Is that so?"
 
-    edit_lines(alpha, lambda lines: [*map(change, lines)])
+    edit_lines(alpha, lambda lines: [*map(reword, lines)])
     assert verdict(alpha, board) == (1, ["rows"])
 
     def recording(results: dict[str, Any]) -> None:

@@ -159,14 +159,26 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
     assert pair["p"] == pair["p_holm"] < 0.05
 
 
-def test_of_complete_runs_of_a_model_the_newest_is_ranked(tmp_path: Path) -> None:
+def test_of_complete_runs_of_a_model_the_newest_with_rows_is_ranked(
+    tmp_path: Path,
+) -> None:
+    stamp = "2026-03-02T10-00-00"
     write_run(tmp_path, {TASK: answers(1)})
-    write_run(tmp_path, {TASK: answers(2)}, stamp="2026-03-02T10-00-00")
+    write_run(tmp_path, {TASK: answers(2)}, stamp=stamp)
     document = made(tmp_path)
     (place,) = comparison(document)["ranks"]
     runs = {one["id"]: one for one in document["runs"]}
-    assert runs[place["run"]]["path"].endswith("2026-03-02T10-00-00.json")
+    assert runs[place["run"]]["path"].endswith(f"{stamp}.json")
     assert len({one["label"] for one in runs.values()}) == 2
+
+    (tmp_path / f"samples_{TASK}_{stamp}.jsonl").unlink()
+    document = made(tmp_path)
+    (older,) = comparison(document)["ranks"]
+    assert {older["run"], place["run"]} == runs.keys()
+    left_out, _ = sorted(
+        values_of(document, TASK, "acc"), key=lambda entry: entry["run"] == older["run"]
+    )
+    assert left_out["doubts"] == ["not ranked: its rows are not known"]
 
 
 def test_group_has_one_interval_over_the_sources_of_all_its_tasks(
@@ -199,15 +211,6 @@ def write_windows(folder: Path, *shares: list[list[float]]) -> Path:
     docs = [{"ticker": ticker, **known} for ticker in "ABCD"]
     groups = {"dynostock_recency": list(tasks)}
     return write_run(folder, tasks, docs=docs, groups=groups)
-
-
-def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
-    shares = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    file = write_windows(tmp_path, shares, shares[:1] * 3)
-    claim(file, "dynostock_recency", bias_index=(0.5 + 1.0) / 2)
-    (found,) = values_of(made(tmp_path), "dynostock_recency", "bias_index")
-    assert (found["value"], found["n"]) == (0.75, 5)
-    assert found["low"] is not None
 
 
 def test_published_figures_stand_apart(tmp_path: Path) -> None:
@@ -282,20 +285,6 @@ def test_unscored_rows_leave_a_group_its_interval(tmp_path: Path) -> None:
     assert whole["low"] < whole["value"] < whole["high"]
 
 
-def test_newest_run_with_rows_is_ranked(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: answers(1)}, model="m")
-    write_run(tmp_path, {TASK: answers(2)}, model="m", stamp="2026-03-02T10-00-00")
-    (tmp_path / f"samples_{TASK}_2026-03-02T10-00-00.jsonl").unlink()
-    document = made(tmp_path)
-    (place,) = comparison(document)["ranks"]
-    runs = {run["id"]: run for run in document["runs"]}
-    assert "03-01" in runs[place["run"]]["path"]
-    (left_out,) = (
-        e for e in values_of(document, TASK, "acc") if e["run"] != place["run"]
-    )
-    assert left_out["doubts"] == ["not ranked: its rows are not known"]
-
-
 def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
     rows = scored(*[None] * 300)
     broken = {"judge": {"model": "down"}}
@@ -349,16 +338,34 @@ def test_a_bias_index_without_a_wrong_answer_is_0_as_in_lm_eval(
     ]
 
 
-def test_a_window_without_a_wrong_answer_counts_as_0_everywhere(tmp_path: Path) -> None:
+LED = [0.0, 1.0, 0.0]
+NOT_LED = [0.0, 0.0, 1.0]
+RIGHT = [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "in_lm_eval", "n_wrong"),
+    [
+        ([LED, NOT_LED, RIGHT], [LED] * 3, (0.5 + 1) / 2, 5),
+        # A window without a wrong answer counts as 0.
+        ([LED, LED, LED, NOT_LED], [RIGHT] * 4, (0.75 + 0) / 2, 4),
+    ],
+)
+def test_bias_indices_are_averaged_over_windows_alike_everywhere(
+    first: list[list[float]],
+    second: list[list[float]],
+    in_lm_eval: float,
+    n_wrong: int,
+    tmp_path: Path,
+) -> None:
     """lm-eval's mean over windows, the page's value of the group and the Markdown table agree."""
-    led, not_led, right = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]
-    file = write_windows(tmp_path / "run", [led, led, led, not_led], [right] * 4)
-    in_lm_eval = 0.75 / 2
+    file = write_windows(tmp_path / "run", first, second)
     claim(file, "dynostock_recency", bias_index=in_lm_eval)
     written = write_report(tmp_path / "run", tmp_path / "out", published=False)
     document = json.loads(written.leaderboard.model_dump_json())
     (entry,) = values_of(document, "dynostock_recency", "bias_index")
-    assert entry["value"] == pytest.approx(in_lm_eval)
+    assert (entry["value"], entry["n"]) == (pytest.approx(in_lm_eval), n_wrong)
+    assert entry["low"] is not None
     assert "claims" not in str(entry["doubts"])
     tables = "".join(path.read_text() for path in (tmp_path / "out/tables").iterdir())
     assert f"{100 * in_lm_eval:.1f} ±" in tables

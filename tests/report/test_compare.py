@@ -260,14 +260,6 @@ def test_runs_without_a_common_task_are_told_what_to_do(tmp_path: Path) -> None:
     assert "name several runs" not in " ".join(found.notes)
 
 
-def test_one_run_has_no_figure(tmp_path: Path) -> None:
-    (folder,) = models(tmp_path, 1)
-    out = tmp_path / "out"
-    done = command(folder, "--out", out)
-    assert done.exit_code == 0, done.output
-    assert {path.name for path in out.iterdir()} == {"compare.csv", "compare.tex"}
-
-
 def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
     tmp_path: Path,
 ) -> None:
@@ -283,12 +275,6 @@ def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
     assert lines["against"].to_list() == ["", "da", "", "da"]
     with pytest.raises(DataError, match="expected one of cot, da, got 'pot'"):
         compared(tmp_path, factor="style", baseline="pot")
-
-
-def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
-    lines = compared(*models(tmp_path, 1, 2), baseline="m2").lines
-    pairs = lines[["run", "against"]].to_numpy().tolist()
-    assert pairs == [["m2", ""], ["m1", "m2"]]
 
 
 @pytest.mark.parametrize("width", [80, 120])

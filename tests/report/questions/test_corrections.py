@@ -24,6 +24,7 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.leaderboard_model import Entry, Leaderboard
 from fin_tasks.report.write import write_report
 from fin_tasks.saved.run_folder import write_run
 from fin_tasks.saved.scoring import score_responses
@@ -165,18 +166,17 @@ def test_a_truth_of_another_kind_is_refused(
         ("B", "C", "C"),
         ("$ 4.5 million", "5 million", "5 million"),
         ("$ 4.5 million", 5e6, "5000000"),
+        (125, 125.625, 125.625),
     ],
 )
-def test_truths_in_texts(published: str, truth: Any, corrected: str) -> None:
-    entry = {"benchmark": "xfinbench", "id": "a", "truth": truth}
-    changed = with_truth({"ground_truth": published}, Correction(**entry))
-    assert changed["ground_truth"] == corrected
-
-
-def test_a_whole_number_may_become_a_fraction() -> None:
-    doc = {"exact_truth": 125, "ground_truth": 125}
-    entry = {"benchmark": "financemath", "id": "a", "truth": 125.625}
-    assert set(with_truth(doc, Correction(**entry)).values()) == {125.625}
+def test_a_truth_is_corrected_in_its_type(
+    published: Any, truth: Any, corrected: Any
+) -> None:
+    entry = {"benchmark": "financemath", "id": "a", "truth": truth}
+    doc = {"ground_truth": published}
+    if isinstance(published, int):
+        doc["exact_truth"] = published
+    assert set(with_truth(doc, Correction(**entry)).values()) == {corrected}
 
 
 def test_a_corrected_document_is_no_example_for_others(tmp_path: Path) -> None:
@@ -242,24 +242,10 @@ def runs(tmp_path: Path) -> Path:
     return write_runs(tmp_path, [12.0, 250.0, 31.5, 40.0], answers)
 
 
-def test_values_say_what_was_corrected_and_are_not_ranked_with_others(
-    runs: Path, tmp_path: Path
-) -> None:
-    path = write(tmp_path, Q1, Q3)
-    plain = read(runs)
-    ours = read(runs, corrections=path)
-    found = []
-    for report in (read(runs), read(runs, corrections=path)):
-        found += [
-            one
-            for one in board(report, papers=False).entries
-            if (one.metric, one.model) == ("acc", "good") and "robust" in one.task
-        ]
-    plain, ours = found
-    assert (plain.value, ours.value) == (2 / 4, 3 / 3)
-    assert plain.doubts == ours.doubts == []
-    assert ours.remarks == ["1 question excluded, 1 truth corrected"]
-    assert plain.group != ours.group
+def accuracies(found: Leaderboard) -> dict[str, Entry]:
+    """Return the entries of the robust accuracy by model."""
+    entries = [entry for entry in found.entries if entry.metric == "acc"]
+    return {entry.model: entry for entry in entries if "robust" in entry.task}
 
 
 def test_a_leaderboard_lists_corrections_and_has_both_values(
@@ -272,14 +258,21 @@ def test_a_leaderboard_lists_corrections_and_has_both_values(
     assert listed.keys() == {"q1", "q3"}
     assert (listed["q1"].published, listed["q1"].truth) == ("250", "2.5")
     assert (listed["q1"].by, listed["q3"].exclude) == ("Ada", True)
-    values = {}
-    for entry in found.entries:
-        if entry.metric == "acc" and "robust" in entry.task:
-            values[entry.model] = (entry.value, entry.uncorrected)
-            assert entry.question_corrections in entry.remarks
+    plain = board(read(runs), papers=False)
+    assert not plain.question_corrections
     # Without corrections good has q0 and q2 right of four, fair only q0.
-    assert values == {"good": (1, 2 / 4), "fair": (2 / 3, 1 / 4)}
-    assert not board(read(runs), papers=False).question_corrections
+    values = {"good": (1, 2 / 4), "fair": (2 / 3, 1 / 4)}
+    entries = accuracies(found)
+    assert entries.keys() == values.keys()
+    for model, published in accuracies(plain).items():
+        entry = entries[model]
+        assert (entry.value, entry.uncorrected) == values[model]
+        assert published.value == entry.uncorrected
+        assert entry.remarks == ["1 question excluded, 1 truth corrected"]
+        assert entry.question_corrections == entry.remarks[0]
+        assert published.doubts == entry.doubts == []
+        # They are not ranked together.
+        assert published.group != entry.group
 
 
 def test_tables_link_to_the_corrections_and_name_both_values(
