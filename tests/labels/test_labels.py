@@ -32,7 +32,6 @@ from fin_tasks.report.values import values_of
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "src/fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
-RECORDINGS = ROOT.parent / "shared/data/financemath"
 FIGURES = 14  # rows of the sample with a figure
 MINE = """
 name: mine
@@ -291,30 +290,6 @@ def test_a_study_with_answers_names_every_kind_of_question(tmp_path: Path) -> No
     )
     with pytest.raises(ConfigError, match="'bool'"):
         draw(tmp_path / "mine.csv", study)
-
-
-@pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")
-def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
-    study = tmp_path / "mine.yaml"
-    study.write_text(
-        MINE + "benchmark: financemath\ntasks: {financemath: {mode: cot}}\n"
-        "strata: topic\nn: 30\nannotators: 2\n"
-    )
-    file = RECORDINGS / "cot/gpt-4o.json"
-    data = ("--data-dir", RECORDINGS.parent, "--out", tmp_path)
-    run("replay", "financemath", "--mode", "cot", file, *data)
-    out = tmp_path / "s/mine.xlsx"
-    data = ("--data-dir", RECORDINGS / "validation.json", "--out", out)
-    run("label", "draw", tmp_path / "gpt-4o", "--study", study, "--seed", 1, *data)
-    sheets = sorted(out.parent.glob("mine_*.xlsx"))
-    answers = [["no"] * 10 + ["yes"] * 20, ["no"] * 13 + ["yes"] * 17]
-    fill_apart(sheets, clear=answers)
-    tables = merge(sheets)
-    assert share(tables, "clear", "no") == 10 / 27
-    assert len(tables["undecided"]) == 3  # the rows on which the two do not agree
-    topics = tables["shares"].query("by == 'topic' and value == 'yes'")
-    assert topics["n"].sum() == 27
-    assert len(topics) == 7
 
 
 @pytest.mark.parametrize("change", [{"facts": {}}, {"doc": {"choices": True}}])

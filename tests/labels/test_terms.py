@@ -47,11 +47,6 @@ def test_terms_that_most_people_chose_are_linked(tmp_path: Path) -> None:
     assert len(tables["undecided"]) == 2
 
 
-def test_a_cell_that_cannot_be_used_leaves_the_other_labels(tmp_path: Path) -> None:
-    tables = linked(tmp_path, [["1", "1", ""], ["2", "2", "99"]], status=1)
-    assert tables["labels"]["label"].tolist() == [1, 2]
-
-
 def test_the_linked_questions_are_questions_of_the_set(tmp_path: Path) -> None:
     linked(tmp_path, [["1", "1", "1"]] * 40)
     (tmp_path / "merged/questions.csv").rename(tmp_path / "test_set.csv")
@@ -68,10 +63,13 @@ def test_the_linked_questions_are_questions_of_the_set(tmp_path: Path) -> None:
 
 
 def test_cells_that_name_no_candidate_are_problems(tmp_path: Path) -> None:
-    problems = linked(tmp_path, [["11", "4+1", "1+2+3+4"]], status=1)["problems"]
-    assert len(problems) == 3
+    """And the other labels stay."""
+    tables = linked(tmp_path, [["11", "4+1", "1+2+3+4"], ["2", "2", ""]], status=1)
+    problems = tables["problems"]
+    assert len(problems) == 4
     expected = "candidates in order, such as 2+5; the row has 10, got '11'"
     assert expected in problems["message"][0]
+    assert tables["labels"]["label"].dropna().tolist() == [2]
 
 
 def test_candidates_are_shown_with_their_definitions(tmp_path: Path) -> None:

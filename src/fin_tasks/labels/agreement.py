@@ -55,7 +55,7 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
 def agreement_by_pair(
     values: pd.DataFrame, questions: Mapping[str, Question]
 ) -> pd.DataFrame:
-    """Return a line for each two sheets and question: rows that both labelled, the equal share, and alpha."""
+    """Return a line for each two sheets and question: rows that both labeled, the equal share, and alpha."""
     lines = []
     for name, question in questions.items():
         votes = values.xs(name, level="question")

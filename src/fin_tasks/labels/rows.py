@@ -44,7 +44,7 @@ class Row(BaseModel):
     """What was decided in an earlier round, by question."""
 
     @model_validator(mode="after")
-    def _can_be_labelled(self) -> Self:
+    def _can_be_labeled(self) -> Self:
         choices = self.doc.get("choices") or []
         terms = self.doc.get("terms") or []
         if not self.facts.get("task") or not isinstance(choices, list):
