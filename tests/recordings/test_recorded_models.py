@@ -348,6 +348,15 @@ def test_files_are_downloaded_once(
     assert len(accuracies(tmp_path / "results")) == 3
 
 
+def test_without_a_network_a_copy_may_be_named(
+    run: Callable[..., Result], own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    message = str(run("--mode", "cot").exception)
+    assert "or name a copy of https://github.com/yale-nlp/FinanceMath" in message
+    assert "data_dir" not in message
+
+
 # --- Beside one's own runs ---
 
 

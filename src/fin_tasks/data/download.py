@@ -205,7 +205,10 @@ def _fetch_error(
     gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
     if pins.host != "hub":
         gate = ""
+    by_hand = (
+        f"get it from {pins.homepage}{gate}, put it at DIR/{pins.name}/{path}, and set data_dir or "
+        "FIN_TASKS_DATA to DIR"
+    )
     return FetchError(
-        f"{expected}, but {reason}. Run again with a network, or get it from {pins.homepage}{gate}, put it at "
-        f"DIR/{pins.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."
+        f"{expected}, but {reason}. Run again with a network, or {pins.by_hand or by_hand}."
     )

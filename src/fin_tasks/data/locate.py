@@ -51,6 +51,8 @@ class Pins:
     license: str
     homepage: str
     files: tuple[Pin, ...]
+    by_hand: str = ""
+    """What to do without a network, for files that are not looked for in the user's folder."""
 
 
 PINS_FILE = TypeAdapter(Pins)

@@ -66,14 +66,16 @@ class Repository:
 
     def pins(self, files: Sequence[RecordedFile]) -> Pins:
         """Return files as those are pinned that the benchmarks themselves consist of."""
+        homepage = f"https://github.com/{self.repository}"
         return Pins(
             name=f"{self.benchmark} recordings",
             host="github",
             repo=self.repository,
             revision=self.commit,
             license=self.license,
-            homepage="",
+            homepage=homepage,
             files=tuple(files),
+            by_hand=f"name a copy of {homepage} at commit {self.commit[:12]} with --from",
         )
 
 
