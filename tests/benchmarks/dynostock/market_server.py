@@ -20,11 +20,8 @@ class MarketServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.answers: dict[str, Any] = {
-            "/": "",
-            "/consent": "",
-            "/v1/test/getcrumb": "crumb",
-        }
+        crumb = "/v1/test/getcrumb"
+        self.answers: dict[str, Any] = {"/": "", "/consent": "", crumb: "crumb"}
         self.asked: list[str] = []
         self.yahoo = self.url  # another address if Yahoo is down
         self.stopped = threading.Event()
@@ -54,18 +51,16 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             if self.server.stopped.wait(0.05):
                 return
-        answer = {} if isinstance(answer, int) else answer
-        self.wfile.write(
-            (answer if isinstance(answer, str) else json.dumps(answer)).encode()
-        )
+        if isinstance(answer, int):
+            answer = {}
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        self.wfile.write(text.encode())
 
 
 @contextmanager
 def serving() -> Iterator[MarketServer]:
     with MarketServer() as server:
-        thread = threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.02}
-        )
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.stopped.set()
@@ -79,41 +74,31 @@ def chart(
     splits: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return Yahoo's chart of daily closes; a split of n:1 on its day."""
-    stamps = {
-        day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp())
-        for day in closes
-    }
+    stamps = {}
+    for day in closes:
+        opening = pd.Timestamp(f"{day} 09:30", tz="America/New_York")
+        stamps[day] = int(opening.timestamp())
     meta = {
         "symbol": ticker,
         "currency": "USD",
         "exchangeTimezoneName": "America/New_York",
         "instrumentType": "EQUITY",
-    }
-    meta |= {
         "dataGranularity": "1d",
         "validRanges": ["1d", "max"],
         "priceHint": 2,
         "regularMarketTime": 1700000000,
     }
     figures = list(closes.values())
-    quote = {
-        **dict.fromkeys(("open", "high", "low", "close"), figures),
-        "volume": [1000] * len(figures),
-    }
-    events = {
-        str(stamps[day]): {
-            "date": stamps[day],
-            "numerator": n,
-            "denominator": 1,
-            "splitRatio": f"{n}:1",
-        }
-        for day, n in (splits or {}).items()
-    }
-    indicators = {"quote": [quote], "adjclose": [{"adjclose": figures}]}
+    quote: dict[str, Any] = dict.fromkeys(("open", "high", "low", "close"), figures)
+    quote["volume"] = [1000] * len(figures)
+    events = {}
+    for day, n in (splits or {}).items():
+        ratio = {"numerator": n, "denominator": 1, "splitRatio": f"{n}:1"}
+        events[str(stamps[day])] = {"date": stamps[day], **ratio}
     result = {
         "meta": meta,
-        "timestamp": [*stamps.values()],
-        "indicators": indicators,
+        "timestamp": list(stamps.values()),
+        "indicators": {"quote": [quote], "adjclose": [{"adjclose": figures}]},
         "events": {"splits": events},
     }
     return {"chart": {"result": [result], "error": None}}

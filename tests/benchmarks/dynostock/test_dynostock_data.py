@@ -46,41 +46,29 @@ def documents(**options: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
-    by_arm = {arm: documents(bias=bias, arm=arm) for arm in ARMS}
-    for docs in zip(*by_arm.values(), strict=True):
-        lines = dict(
-            zip(ARMS, (doc["prompt"].split("\n") for doc in docs), strict=True)
-        )
-        place = next(
-            i
-            for i, (a, b) in enumerate(
-                zip(lines["signal"], lines["none"], strict=False)
-            )
-            if a != b
-        )
-        said = {arm: text.pop(place) for arm, text in lines.items() if arm != "none"}
-        assert (
-            len({tuple(text) for text in lines.values()}) == 1
-            and len(set(said.values())) == 3
-        )
-        signal = docs[0]["signal"]
-        assert [doc["statement"] for doc in docs] == [
-            signal,
-            None,
-            1 - signal,
-            1 - signal,
-        ]
-        words = ("a rise", "go up") if signal else ("a fall", "go down")
-        assert any(word in said["signal"] for word in words) and not any(
-            word in said["flipped"] for word in words
-        )
+    docs_by_arm = [documents(bias=bias, arm=arm) for arm in ARMS]
+    for docs in zip(*docs_by_arm, strict=True):
+        doc_by_arm = dict(zip(ARMS, docs, strict=True))
+        without = doc_by_arm.pop("none")
+        assert without["statement"] is None
+        facts = {}
+        for arm, doc in doc_by_arm.items():
+            lines = doc["prompt"].split("\n")
+            (facts[arm],) = set(lines) - set(without["prompt"].split("\n"))
+            lines.remove(facts[arm])
+            assert "\n".join(lines) == without["prompt"]
+            signal = doc["signal"]
+            assert doc["statement"] == (signal if arm == "signal" else 1 - signal)
+        assert len(set(facts.values())) == 3
+        movement = r"a rise|go up" if signal else r"a fall|go down"
+        assert re.search(movement, facts["signal"])
+        assert not re.search(movement, facts["flipped"])
     shown = documents(bias=bias, frequency="daily")[0]
-    header, *table = (
-        shown["prompt"].partition("Reported,")[2].partition("\n\n")[0].splitlines()
-    )
-    assert shown["arm"] == "signal" and {line.count(",") for line in table} == {
-        header.count(",") + 1
-    } == {6}
+    assert shown["arm"] == "signal"
+    reports = shown["prompt"].partition("Reported,")[2].partition("\n\n")[0]
+    header, *rows = reports.splitlines()
+    assert header.count(",") == 5
+    assert {row.count(",") for row in rows} == {6}
 
 
 def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
@@ -89,51 +77,31 @@ def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="naive has no statement"):
         documents(prompt="naive", arm="flipped")
     market = sample_market()
-    write_set(
-        tmp_path,
-        find_windows(market, biases=["authority"], windows=[8]),
-        market,
-        parameters={},
-    )
+    found = find_windows(market, biases=["authority"], windows=[8])
+    write_set(tmp_path, found, market, parameters={})
     with pytest.raises(DataError, match="recency windows of 4"):
         documents(source="auto", windows_dir=str(tmp_path))
 
 
 def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
-    names = (
-        "bias",
-        "mode",
-        "source",
-        "arm",
-        "prompt",
-        "prompts",
-        "text",
-        "frequency",
-        "pixels",
-        "chart",
-    )
-    wrong: list[dict[str, Any]] = [
-        *({name: "x"} for name in names),
+    names = "bias mode source arm prompt prompts text frequency pixels chart"
+    wrong: list[dict[str, Any]] = [{name: "x"} for name in names.split()]
+    wrong += [
         {"anonymise": True},
-    ]
-    for options in (
-        *wrong,
         {"prompts": "upstream", "prompt": "naive", "arm": "signal"},
         {"windows_dir": "/nowhere"},
         {"sample_n": 0},
         {"sample_n": "3"},
         {"n": 3},
-    ):
+    ]
+    for options in wrong:
         with pytest.raises(ConfigError):
             documents(**options)
     for name in ("retrieval", "knowledge", "variants"):
         with pytest.raises(ConfigError, match=f"expected no {name}"):
             documents(**{name: "x"})
-    assert documents(
-        **dict.fromkeys(
-            ("pretrained", "model", "dtype", "max_length", "base_url", "seed"), "x"
-        )
-    )
+    of_models = "pretrained model dtype max_length base_url seed"
+    assert documents(**dict.fromkeys(of_models.split(), "x"))
 
 
 def test_provenance_tells_questions_apart() -> None:
@@ -146,15 +114,10 @@ def test_provenance_tells_questions_apart() -> None:
     ]
     changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"pixels": 720}]
     *found, same = [loaded(**change)[1] for change in changes]
-    assert (
-        len({facts["asked"] for facts in found})
-        == len({facts["hash"] for facts in found})
-        == len(found)
-    )
-    assert (found[0]["prompts"]["set"], found[0]["data"]["market"]["basis"]) == (
-        "house",
-        "split-adjusted",
-    )
+    for name in ("asked", "hash"):
+        assert len({facts[name] for facts in found}) == len(found)
+    assert found[0]["prompts"]["set"] == "house"
+    assert found[0]["data"]["market"]["basis"] == "split-adjusted"
     assert same["hash"] == found[0]["hash"], "there is no picture"
 
 
@@ -162,16 +125,14 @@ def test_provenance_tells_questions_apart() -> None:
     ("text", "arm"), [("table", "signal"), ("narrative", "aligned")]
 )
 def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -> None:
-    for doc in documents(anonymize=True, text=text, arm=arm) + documents(
-        bias="authority", window=12, anonymize=True
-    ):
+    docs = documents(anonymize=True, text=text, arm=arm)
+    docs += documents(bias="authority", window=12, anonymize=True)
+    for doc in docs:
         words = f"{doc['system']} {doc['prompt']} {doc['cue']}"
         assert doc["ticker"] not in words and ANONYMOUS_TICKER in words
         assert doc["anonymized"]
-        years = {
-            int(year) for year in re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)
-        }
-        assert years and max(years) < 1992
+        years = re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)
+        assert max(map(int, years)) < 1992
 
 
 def changed(market: Market, after: pd.Timestamp) -> Market:
@@ -196,26 +157,21 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
 def test_another_future_changes_no_byte(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bias, size, _, day = name.split("-", 3)
+    bias, _, ticker, day = name.split("-", 3)
     sample = sample_market()
-    own_prices, own_reports = [
-        table[table["ticker"] == name.split("-")[2]]
-        for table in (sample.prices, sample.reports)
+    prices = sample.prices[sample.prices["ticker"] == ticker]
+    reports = sample.reports[sample.reports["ticker"] == ticker]
+    market = Market.of(prices, reports)
+    other_last_day = prices.assign(high=prices["high"].mask(prices["date"] == day, 1e4))
+    markets = [
+        market,
+        changed(market, pd.Timestamp(day)),
+        Market.of(other_last_day, reports),
     ]
-    market = Market.of(own_prices, own_reports)
-    last = market.prices.assign(
-        high=market.prices["high"].mask(market.prices["date"] == day, 1e4)
-    )
     sets = []
-    for number, known in enumerate(
-        (
-            market,
-            changed(market, pd.Timestamp(day)),
-            Market.of(last, market.reports),
-        )
-    ):
+    for number, known in enumerate(markets):
         windows = find_windows(
-            known, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE
+            known, biases=[bias], windows=[4], share=SAMPLE_SHARE
         ).windows
         own = [window for window in windows if window.id == name]
         sets.append(WindowSet(own, known, tmp_path / str(number), {"market": {}}))
@@ -249,18 +205,13 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(
     windows = find_windows(market, biases=["recency"], windows=[4]).windows[:2]
     folder = tmp_path / "elsewhere"
     made = write_set(folder, FoundWindows(windows), market, parameters={})
-    drawn = [
-        chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
-        for window in made.windows
-    ]
-    draw_charts(drawn, made.charts)
-    options = {
-        "source": "auto",
-        "windows_dir": str(folder),
-        "mode": "image",
-        "pixels": 256,
-    }
-    docs = documents(**options)
+    charts = []
+    for window in made.windows:
+        excerpt = made.market.excerpt(window.ticker, window.start, window.end)
+        charts.append(chart_of(excerpt, 256))
+    draw_charts(charts, made.charts)
+    options = {"windows_dir": str(folder), "mode": "image", "pixels": 256}
+    docs = documents(source="auto", **options)
     for doc in docs:
         chart = Path(doc["chart"])
         assert chart.parent == folder / "charts"
@@ -274,9 +225,8 @@ def test_windows_after_a_models_training() -> None:
     ends = sorted(doc["end"] for doc in documents(**every))
     middle = ends[len(ends) // 2]
     later, facts = loaded(**every, after=middle[:7])
-    assert sorted(doc["end"] for doc in later) == [
-        end for end in ends if end[:7] > middle[:7]
-    ]
+    expected = [end for end in ends if end[:7] > middle[:7]]
+    assert sorted(doc["end"] for doc in later) == expected
     assert facts["after"] == middle[:7]
     with pytest.raises(DataError, match="newest is after 2999-01"):
         documents(after="2999-01")

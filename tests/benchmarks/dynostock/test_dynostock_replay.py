@@ -17,22 +17,14 @@ from fin_tasks.errors import DataError
 
 def row(**changes: Any) -> dict[str, Any]:
     times = {"start_time": "2014-03-24", "end_time": "2017-02-07"}
-    return {
-        "ticker": "ORLY",
-        **times,
-        "bias": 0,
-        "gt": 1,
-        "response": "Final prediction: 0.7",
-        **changes,
-    }
+    usual = {"ticker": "ORLY", "bias": 0, "gt": 1, "response": "Final prediction: 0.7"}
+    return {**usual, **times, **changes}
 
 
-RIGHT, LED, OTHER, NONE = (
-    row(),
-    row(response="0.2"),
-    row(response="0.2", bias=1),
-    row(response="no idea"),
-)
+RIGHT = row()
+LED = row(response="0.2")
+OTHER = row(response="0.2", bias=1)
+NONE = row(response="no idea")
 
 
 def write(path: Path, rows: Any) -> Path:
@@ -42,25 +34,18 @@ def write(path: Path, rows: Any) -> Path:
 
 
 def run(*arguments: Any) -> Any:
-    return CliRunner().invoke(
-        app, ["replay", "dynostock", *map(str, arguments)], env={"COLUMNS": "120"}
-    )
+    command = ["replay", "dynostock", *map(str, arguments)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "120"})
 
 
 def test_a_recording(tmp_path: Path) -> None:
-    found = read_recording(
-        write(tmp_path / "m" / "exp_recency_12.json", [row(), row(response=None)])
-    )
+    file = tmp_path / "m" / "exp_recency_12.json"
+    found = read_recording(write(file, [row(), row(response=None)]))
     assert found.responses == [["Final prediction: 0.7"], [""]]
-    assert (found.bias, found.window, found.docs[0]["end"], found.docs[0]["truth"]) == (
-        "recency",
-        12,
-        "2017-02-07",
-        1,
-    )
-    assert len({doc["id"] for doc in found.docs}) == 2, (
-        "a recording may hold a window twice"
-    )
+    assert (found.bias, found.window) == ("recency", 12)
+    assert (found.docs[0]["end"], found.docs[0]["truth"]) == ("2017-02-07", 1)
+    ids = {doc["id"] for doc in found.docs}
+    assert len(ids) == 2, "a recording may hold a window twice"
 
 
 @pytest.mark.parametrize(
@@ -78,50 +63,33 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
         "authority_4": [RIGHT, RIGHT],
     }
     for name, rows in files.items():
-        write(tmp_path / name.split("_")[0] / "m" / f"exp_{name}.json", rows)
+        bias = name.partition("_")[0]
+        write(tmp_path / bias / "m" / f"exp_{name}.json", rows)
     windows = json.loads(run(tmp_path, "--json").stdout)["windows"]
-    found = {(one["bias"], one["window"]): one for one in windows}
-    assert found.keys() == {
-        ("authority", 4),
-        ("recency", 4),
-        ("recency", 12),
-        ("recency", "mean"),
-    }
-    four, mean = found["recency", 4], found["recency", "mean"]
-    assert (four["n"], four["acc"], four["bias_index"], four["no_answer"]) == (
-        4,
-        0.25,
-        pytest.approx(1 / 3),
-        0.25,
-    )
-    assert four["acc_low"] < 0.25 < four["acc_high"] and four["bias_index_low"] < 1 / 3
+    found = {(each["bias"], each["window"]): each for each in windows}
+    names = [("authority", 4), ("recency", 4), ("recency", 12), ("recency", "mean")]
+    assert set(found) == set(names)
+    four = found["recency", 4]
+    mean = found["recency", "mean"]
+    assert (four["n"], four["acc"], four["no_answer"]) == (4, 0.25, 0.25)
+    assert four["bias_index"] == pytest.approx(1 / 3)
+    assert four["acc_low"] < 0.25 < four["acc_high"]
+    assert four["bias_index_low"] < 1 / 3
     for name, values in (("acc", [0.25, 2 / 3]), ("bias_index", [1 / 3, 1.0])):
         assert mean[name] == pytest.approx(statistics.fmean(values))
         assert mean[f"{name}_std"] == pytest.approx(statistics.pstdev(values))
     done = run(tmp_path, "--out", tmp_path / "out", "--model", "mine")
     assert "0.4583" in done.stdout and "0.2083" in done.stdout
-    written = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
-    names = [
-        f"samples_dynostock_{name}"
-        for name in ("authority_w4", "recency_w12", "recency_w4")
-    ]
-    assert [path.name.split("_20")[0] for path in written] == names
-    lines = [
-        json.loads(line)
-        for path in written
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    assert [line["acc"] for line in lines if line["filter"] == "paper"] == [
-        1,
-        1,
-        1,
-        1,
-        0,
-        1,
-        0,
-        0,
-        0,
-    ]
+    accuracies = {}
+    for file in (tmp_path / "out" / "mine").glob("samples_*.jsonl"):
+        lines = list(map(json.loads, file.read_text().splitlines()))
+        name = file.name.removeprefix("samples_dynostock_").split("_20")[0]
+        accuracies[name] = [line["acc"] for line in lines if line["filter"] == "paper"]
+    assert accuracies == {
+        "authority_w4": [1, 1],
+        "recency_w12": [1, 1, 0],
+        "recency_w4": [1, 0, 0, 0],
+    }
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,12 @@ def earnings(symbol: str) -> dict[str, Any]:
         "fiscalDateEnding": "2023-12-31",
         "reportedDate": "2024-01-03",
         "reportTime": "post-market",
-    }
-    figures = {
         "reportedEPS": "2.1",
         "estimatedEPS": "2",
         "surprise": "0.1",
         "surprisePercentage": "None",
     }
-    return {"symbol": symbol, "quarterlyEarnings": [{**row, **figures}]}
+    return {"symbol": symbol, "quarterlyEarnings": [row]}
 
 
 @pytest.fixture
@@ -54,12 +52,12 @@ def server(
         request_elsewhere = Session.request
 
         def request(
-            self: Any, method: str, url: str, *args: Any, **options: Any
+            self: Any, method: str, url: str, *more: Any, **options: Any
         ) -> Any:
             parts = urlsplit(url)
             assert parts.netloc.endswith("yahoo.com")
             url = f"{server.yahoo}{parts.path}?{parts.query}"
-            return request_elsewhere(self, method, url, *args, **options)
+            return request_elsewhere(self, method, url, *more, **options)
 
         monkeypatch.setattr(Session, "request", request)
         yfinance.set_tz_cache_location(str(tmp_path / "yfinance"))
@@ -70,33 +68,28 @@ def server(
         for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("ALPHAVANTAGE_API_KEY", KEY)
+        closes = {"2024-01-02": 10.0, "2024-01-04": 11.0}
         for name in "AB":
-            server.answers[f"/v8/finance/chart/{name}"] = chart(
-                name, {"2024-01-02": 10.0, "2024-01-04": 11.0}
-            )
+            server.answers[f"/v8/finance/chart/{name}"] = chart(name, closes)
             server.answers[f"/query?{name}"] = earnings(name)
         yield server
         data.SingletonMeta._instances.clear()
 
 
 def fetch(tickers: str, out: Path, *more: str) -> Any:
-    options = ["--start", "2024-01-01", "--end", "2024-01-31", "--out", str(out), *more]
-    return CliRunner().invoke(
-        app,
-        ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options],
-    )
+    command = ["fetch", "dynostock", f"--out={out}"]
+    command += ["--start=2024-01-01", "--end=2024-01-31", *more]
+    if tickers:
+        command += ["--tickers", tickers]
+    return CliRunner().invoke(app, command)
 
 
 def test_what_is_there_is_not_fetched_again(
     server: MarketServer, tmp_path: Path
 ) -> None:
     splits = {"2024-01-03": 2, "2024-02-02": 5}
-    closes = {
-        "2024-01-02": 10.0,
-        "2024-01-03": None,
-        "2024-01-04": 11.0,
-        "2024-02-02": 12.0,
-    }
+    closes = {"2024-01-02": 10.0, "2024-01-03": None, "2024-01-04": 11.0}
+    closes["2024-02-02"] = 12.0
     server.answers["/v8/finance/chart/A"] = chart("A", closes, splits)
     done = fetch("a, A,B", tmp_path / "m")
     assert done.exit_code == 0, done.output
@@ -104,17 +97,15 @@ def test_what_is_there_is_not_fetched_again(
     assert (market.tickers, market.facts["basis"]) == (("A", "B"), "split-adjusted")
     rows = market.prices[market.prices["ticker"] == "A"]
     assert rows["close"].tolist() == [10.0, 11.0]
-    assert rows["splits_after"].tolist() == [10.0, 5.0], (
-        "splits count after --end, since Yahoo's prices hold them, and on a day without a close"
-    )
+    # Splits count after --end, since Yahoo's prices hold them, and on a day without a close.
+    assert rows["splits_after"].tolist() == [10.0, 5.0]
     assert market.reports["report_time"].tolist() == ["post-market"] * 2
     server.asked.clear()
     assert "2 tickers were asked for" in fetch("A,B", tmp_path / "m").output
     assert server.asked == []
     other = fetch("A", tmp_path / "m", "--start", "2020-01-01")
-    assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(
-        other.exception
-    )
+    assert isinstance(other.exception, ConfigError)
+    assert "2024-01-01" in str(other.exception)
 
 
 def test_failures_are_listed_and_the_quota_stops(
@@ -125,24 +116,20 @@ def test_failures_are_listed_and_the_quota_stops(
     server.answers["/query?B"] = [500, LIMIT]
     done = fetch("A,GONE,B", tmp_path / "m")
     assert done.exit_code == 1
-    assert "3 tickers were asked for" in done.output and "GONE: Yahoo" in done.output
+    assert "3 tickers were asked for" in done.output
+    assert "GONE: Yahoo" in done.output
     assert "A: Alpha Vantage knows no earnings of A" in done.output
     assert "B: Alpha Vantage: We have detected" in done.output
     assert server.asked.count("/query?B") == 2, "a server that fails is asked again"
     server.answers["/query?B"] = earnings("B.X")
     server.asked.clear()
     again = fetch("A,GONE,B", tmp_path / "m")
-    assert [path for path in server.asked if "query" in path] == [
-        "/query?A",
-        "/query?B",
-    ]
+    asked_again = [path for path in server.asked if "query" in path]
+    assert asked_again == ["/query?A", "/query?B"]
     assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
     assert KEY not in done.output + again.output + caplog.text
-    assert all(
-        KEY.encode() not in path.read_bytes()
-        for path in tmp_path.rglob("*")
-        if path.is_file()
-    )
+    for path in tmp_path.rglob("*.*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
 
 
 def test_a_source_that_is_down_stops_and_names_no_key(
@@ -150,7 +137,8 @@ def test_a_source_that_is_down_stops_and_names_no_key(
 ) -> None:
     monkeypatch.setenv("FIN_TASKS_ALPHA_VANTAGE", "http://127.0.0.1:9")
     done = fetch("A,B", tmp_path / "m")
-    assert "Alpha Vantage: expected JSON" in done.output and KEY not in done.output
+    assert "Alpha Vantage: expected JSON" in done.output
+    assert KEY not in done.output
     server.answers["/v8/finance/chart/A"] = 429
     monkeypatch.setattr(fetching, "BATCH_SIZE", 1)
     assert "Yahoo gave none of 1 tickers" in fetch("A,B", tmp_path / "n").output
@@ -165,10 +153,10 @@ def test_without_a_connection_one_sentence_comes_soon(
     done = fetch(",".join(f"T{number}" for number in range(60)), tmp_path / "m")
     assert time.monotonic() - started < 10
     assert isinstance(done.exception, FetchError)
-    assert str(done.exception).startswith(
-        "Yahoo: no connection to https://query2.finance.yahoo"
-    )
-    assert "\n" not in str(done.exception) and "listed" not in done.output
+    message = str(done.exception)
+    assert message.startswith("Yahoo: no connection to https://query2.finance.yahoo")
+    assert "\n" not in message
+    assert "listed" not in done.output
 
 
 def test_a_trickling_source_is_left_in_time(
@@ -197,33 +185,29 @@ def test_a_flooding_source_is_cut(
 def test_the_authors_reports(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content, path = json.dumps(earnings("A")), "data/eps_history/data-A.json"
+    content = json.dumps(earnings("A"))
+    path = "data/eps_history/data-A.json"
     pins = load_pins("dynostock")
     pin = Pin(path, len(content), hashlib.sha256(content.encode()).hexdigest())
     server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
+    own_pins = dataclasses.replace(pins, files=(pin,))
     for module in (locating, fetching):
-        monkeypatch.setattr(
-            module, "load_pins", lambda *_: dataclasses.replace(pins, files=(pin,))
-        )
+        monkeypatch.setattr(module, "load_pins", lambda *_: own_pins)
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    assert "1 tickers were asked for" in fetch("", tmp_path / "m").output, (
-        "by default, the tickers of the authors' reports"
-    )
+    # By default, the tickers are those of the authors' reports.
+    assert "1 tickers were asked for" in fetch("", tmp_path / "m").output
     assert "B: the authors have no earnings of B" in fetch("A,B", tmp_path / "m").output
-    assert (
-        read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"]
-        == f"upstream@{pins.revision}"
-    )
+    market = read_market(tmp_path / "m", tmp_path / "m")
+    assert market.facts["earnings"]["source"] == f"upstream@{pins.revision}"
 
 
 def test_a_name_that_is_no_ticker_becomes_no_file(
     server: MarketServer, tmp_path: Path
 ) -> None:
-    server.answers["/v8/finance/chart/A"] = chart("A", {"2024-01-02": 10.0}, {})
     done = fetch(f"../../B,/tmp/C,..,{'D' * 40},A", tmp_path / "m")
-    told = done.output.count("expected a ticker, such as BRK-B.")
+    assert done.output.count("expected a ticker, such as BRK-B.") == 4
     files = {path.name for path in tmp_path.rglob("*.*") if path.is_file()}
-    assert (told, files) == (4, {"manifest.json", "A.parquet", "A.json"}), done.output
+    assert files == {"manifest.json", "A.parquet", "A.json"}
 
 
 def test_reports_of_yahoo(server: MarketServer, tmp_path: Path) -> None:
@@ -254,8 +238,7 @@ def test_offline_no_key_and_no_yfinance(
     monkeypatch.setitem(sys.modules, "yfinance", None)
     assert "pip install yfinance" in str(fetch("A", tmp_path / "m").exception)
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    assert "ALPHAVANTAGE_API_KEY" in str(
-        fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception
-    )
+    without_key = fetch("A", tmp_path / "n", "--earnings", "alpha-vantage")
+    assert "ALPHAVANTAGE_API_KEY" in str(without_key.exception)
     monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     assert isinstance(fetch("A", tmp_path / "n").exception, FetchError)

@@ -1,6 +1,7 @@
 """Windows: small markets worked out by hand, random ones against a slow implementation, and sets in a folder."""
 
 import json
+import shutil
 from collections import Counter
 from datetime import date, timedelta
 from fractions import Fraction
@@ -59,12 +60,14 @@ def market_of(
     )
 
 
-def stepwise(moves: list[int], surprises: list[float], *, gap: int = 40) -> Market:
+def stepwise(moves: list[int], *, gap: int = 40) -> Market:
     """One ticker, a price every day; the price steps up or down on the day after each report."""
-    level, closes, reports = 100.0, {}, []
+    level = 100.0
+    closes: dict[date, float] = {}
+    reports = []
     for number, move in enumerate(moves):
         report = FIRST + (30 + gap * number) * DAY
-        reports.append((report, surprises[number]))
+        reports.append((report, 0.1))
         closes |= {report + (n - gap) * DAY: level for n in range(1, gap + 1)}
         level += 1 if move else -1
     closes |= {report + n * DAY: level for n in range(1, 12)}
@@ -72,18 +75,15 @@ def stepwise(moves: list[int], surprises: list[float], *, gap: int = 40) -> Mark
 
 
 def test_a_report_before_the_opening_bell() -> None:
-    market = stepwise([1, 1, 1, 1], [0.1] * 4)
+    market = stepwise([1, 1, 1, 1])
     end = market.reports["reported"].iloc[-1]
-    reacted = market.prices.assign(
-        close=market.prices["close"].mask(market.prices["date"] == end, 1e6)
-    )
-    timed = Market.of(
-        reacted, market.reports.assign(report_time=["post-market"] * 3 + ["pre-market"])
-    )
+    closes = market.prices["close"].mask(market.prices["date"] == end, 1e6)
+    times = ["post-market"] * 3 + ["pre-market"]
+    reports = market.reports.assign(report_time=times)
+    timed = Market.of(market.prices.assign(close=closes), reports)
     start = market.prices["date"].min().date()
-    assert (
-        own_window(timed, "AB", start, end.date()).truth == 0
-    )  # the reaction counts as before
+    # Without strict timing, the reaction counts as a price before the report.
+    assert own_window(timed, "AB", start, end.date()).truth == 0
     assert own_window(strict_timing(timed), "AB", start, (end - DAY).date()).truth == 1
     with pytest.raises(ConfigError, match="report_time"):
         strict_timing(market)
@@ -93,7 +93,7 @@ def test_a_report_before_the_opening_bell() -> None:
 def test_a_truth_needs_as_many_days_as_it_compares(
     n_days: int, is_pending: bool
 ) -> None:
-    market = stepwise([0, 0, 1, 1], [0.1] * 4)
+    market = stepwise([0, 0, 1, 1])
     last = market.reports["reported"].max() + n_days * DAY
     known = Market.of(market.prices[market.prices["date"] <= last], market.reports)
     found = find_windows(known, biases=["recency"], windows=[4])
@@ -102,18 +102,15 @@ def test_a_truth_needs_as_many_days_as_it_compares(
 
 
 def slow_movement(closes: dict[date, float], day: date) -> int | None:
-    sides = [
-        [closes.get(day + n * DAY, NAN) for n in days]
-        for days in (range(-7, 1), range(1, 9))
-    ]
-    before, after = (
-        [Fraction(str(close)) for close in side if not isnan(close)] for side in sides
-    )
-    return (
-        None
-        if not before or not after
-        else int(sum(after) / len(after) >= sum(before) / len(before))
-    )
+    means = []
+    for offsets in (range(-7, 1), range(1, 9)):
+        side = [closes.get(day + n * DAY, NAN) for n in offsets]
+        known = [Fraction(str(close)) for close in side if not isnan(close)]
+        if not known:
+            return None
+        means.append(sum(known) / len(known))
+    before, after = means
+    return int(after >= before)
 
 
 def slow_fate(
@@ -143,13 +140,13 @@ def slow_fate(
     signal = moves[0] if bias == "recency" else int(2 * ups < len(moves))
     contrary = sum(move != signal for move in moves)
     least = threshold if bias == "recency" else Fraction(4, 5)
-    if Fraction(contrary, len(past)) < least or (
-        bias == "authority" and 2 * ups == len(moves)
-    ):
+    is_tie = bias == "authority" and 2 * ups == len(moves)
+    if is_tie or Fraction(contrary, len(past)) < least:
         return "unbiased"
     if last < end + 8 * DAY:
         return "truth-pending"
-    if (truth := slow_movement(closes, end)) is None:
+    truth = slow_movement(closes, end)
+    if truth is None:
         return "unknown-movement"
     return signal, truth, "Meet" if run[0][1] >= 0 else "Miss", len(past), contrary
 
@@ -158,41 +155,31 @@ def slow_windows(
     closes: Any, reports: Any, lows: Any, sizes: list[int]
 ) -> tuple[list[tuple[Any, ...]], Counter[Any]]:
     windows, counts = [], Counter[Any]()
-    for bias, size, ticker in product(
-        ("authority", "recency"), sizes, sorted(closes.keys() & reports.keys())
-    ):
+    tickers = sorted(closes.keys() & reports.keys())
+    for bias, size, ticker in product(("authority", "recency"), sizes, tickers):
         prices = closes[ticker]
-        candles = {
-            day for day in prices if lows and not isnan(lows[ticker].get(day, 1.0))
-        }
         closing = sorted(day for day in prices if not isnan(prices[day]))
-        drawn = sorted(candles) or closing
-        # Open and high are always there.
+        drawn = closing
+        if lows:  # open and high are always there
+            candles = [day for day in prices if not isnan(lows[ticker].get(day, 1.0))]
+            drawn = sorted(candles) or closing
         missing = set(prices) - set(drawn)
         for day, following in pairwise(drawn):
             if (following - day).days > 11:
                 missing |= {day + n * DAY for n in range(1, (following - day).days)}
-        inside = [
-            report
-            for report in reports[ticker]
-            if closing[0] <= report[0] <= closing[-1]
-        ]
+        first, last = closing[0], closing[-1]
+        inside = [report for report in reports[ticker] if first <= report[0] <= last]
         newest_first = sorted(inside, key=lambda report: report[0], reverse=True)
-        for i in reversed(range(len(newest_first) - size + 1)):
-            run = newest_first[i : i + size]
-            fate = slow_fate(
-                run,
-                i > 0 and newest_first[i - 1][0] == run[0][0],
-                prices,
-                missing,
-                closing[-1],
-                bias,
-            )
-            counts[bias, size, fate if isinstance(fate, str) else "found"] += 1
-            if not isinstance(fate, str):
-                windows.append(
-                    (bias, size, ticker, run[-1][0] - 30 * DAY, run[0][0], *fate)
-                )
+        for place in reversed(range(len(newest_first) - size + 1)):
+            run = newest_first[place : place + size]
+            end, start = run[0][0], run[-1][0] - 30 * DAY
+            has_twin = place > 0 and newest_first[place - 1][0] == end
+            fate = slow_fate(run, has_twin, prices, missing, last, bias)
+            if isinstance(fate, str):
+                counts[bias, size, fate] += 1
+            else:
+                counts[bias, size, "found"] += 1
+                windows.append((bias, size, ticker, start, end, *fate))
     return windows, counts
 
 
@@ -203,51 +190,38 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     days = [FIRST + n * DAY for n in range(draw(st.integers(20, 130)))]
     if draw(st.booleans()):
         days = [day for day in days if day.weekday() < 5]
+    names = st.sampled_from(["A", "AB", "B", "c"])
     closes, reports, lows = {}, {}, {}
-    for ticker in draw(
-        st.lists(
-            st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True
-        )
-    ):
+    for ticker in draw(st.lists(names, min_size=1, max_size=3, unique=True)):
         listed = days[draw(st.sampled_from([0, 0, 7])) :]
         level = st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.2345, 10.0, 10.01])
-        levels = draw(
-            st.lists(level, min_size=1, max_size=draw(st.sampled_from([1, 3, 8])))
-        )
+        n_levels = draw(st.sampled_from([1, 3, 8]))
+        levels = draw(st.lists(level, min_size=1, max_size=n_levels))
         closes[ticker] = {day: levels[chance.integers(len(levels))] for day in listed}
-        hole, width = (
-            draw(st.sampled_from(listed)),
-            draw(st.sampled_from([0, 0, 0, 1, 3, 5, 20])),
-        )
+        hole = draw(st.sampled_from(listed))
+        width = draw(st.sampled_from([0, 0, 0, 1, 3, 5, 20]))
         is_row = draw(st.booleans())
-        for day in [day for day in listed if hole <= day < hole + width * DAY]:
-            closes[ticker].pop(day)
-            closes[ticker] |= {day: NAN} if is_row else {}
-        closes[ticker] |= {days[0]: 1.0}
-        lows[ticker] = dict.fromkeys(
-            draw(
-                st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))
-            ),
-            NAN,
-        )
+        for day in listed:
+            if hole <= day < hole + width * DAY:
+                del closes[ticker][day]
+                closes[ticker] |= {day: NAN} if is_row else {}
+        closes[ticker][days[0]] = 1.0
+        some_days = st.sets(st.sampled_from(listed), max_size=1)
+        lows[ticker] = dict.fromkeys(draw(some_days | st.just(days)), NAN)
 
-        day, outcomes, reports[ticker] = (
-            FIRST + draw(st.integers(-10, 20)) * DAY,
-            {},
-            [],
-        )
-        surprises = st.sampled_from(
-            [0.0, 0.1, 0.1, 0.2, -0.1, *[NAN] * draw(st.booleans())]
-        )
-        for gap in draw(
-            st.lists(st.sampled_from([0, 3, 8, 9, 15]), min_size=2, max_size=12)
-        ):
+        day = FIRST + draw(st.integers(-10, 20)) * DAY
+        unknown = [NAN] if draw(st.booleans()) else []
+        surprises = st.sampled_from([0.0, 0.1, 0.1, 0.2, -0.1, *unknown])
+        gaps = st.sampled_from([0, 3, 8, 9, 15])
+        # Reports of one day have one outcome: their order is not part of the definitions.
+        outcomes: dict[date, float] = {}
+        reports[ticker] = []
+        for gap in draw(st.lists(gaps, min_size=2, max_size=12)):
             day += gap * DAY
-            # reports of one day have one outcome: their order among themselves is not part of the definitions
-            reports[ticker].append((day, outcomes.setdefault(day, draw(surprises))))
-    holidays = draw(st.sets(st.sampled_from(days[1:]), max_size=2)) | set(
-        days[-draw(st.sampled_from([1, 9])) :]
-    )
+            outcomes.setdefault(day, draw(surprises))
+            reports[ticker].append((day, outcomes[day]))
+    last_days = days[-draw(st.sampled_from([1, 9])) :]
+    holidays = draw(st.sets(st.sampled_from(days[1:]), max_size=2)).union(last_days)
     for prices in closes.values():
         prices |= dict.fromkeys(holidays & prices.keys(), NAN)
     return closes, reports, draw(st.sampled_from([None, lows]))
@@ -272,37 +246,29 @@ def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> Non
 
 
 def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
-    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
+    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
     found = find_windows(market, windows=[4])
-    made = write_set(
-        tmp_path,
-        FoundWindows(found.windows[:1], found.counts),
-        market,
-        parameters={"a": 1},
-    )
-    assert made.windows == found.windows[:1] and made.facts["parameters"] == {"a": 1}
+    first = FoundWindows(found.windows[:1], found.counts)
+    made = write_set(tmp_path, first, market, parameters={"a": 1})
     (window,) = made.windows
-    assert (
-        made.market.prices["date"].max().date()
-        == made.market.reports["reported"].max().date()
-        == window.end
-    )
-    assert made.market.excerpt("AB", window.start, window.end).prices.equals(
-        market.excerpt("AB", window.start, window.end).prices
-    )
-    (tmp_path / "reports.parquet").write_bytes(
-        (tmp_path / "prices.parquet").read_bytes()
-    )
+    assert window == found.windows[0]
+    assert made.facts["parameters"] == {"a": 1}
+    assert made.market.prices["date"].max().date() == window.end
+    assert made.market.reports["reported"].max().date() == window.end
+    of_window = ("AB", window.start, window.end)
+    prices = made.market.excerpt(*of_window).prices
+    assert prices.equals(market.excerpt(*of_window).prices)
+    shutil.copy(tmp_path / "prices.parquet", tmp_path / "reports.parquet")
     with pytest.raises(DataError, match=r"reports\.parquet"):
         read_set(tmp_path)
 
 
 def test_a_sample_depends_on_seed_and_windows_only() -> None:
-    windows = find_windows(
-        stepwise([1, 0, 1, 1, 0, 0, 1, 1, 0, 1] * 8, [0.1] * 80), windows=[4]
-    ).windows
-    few, more = (set(sampled(windows, n)) for n in (3, 6))
-    assert len(few) == 3 and few < more
+    market = stepwise([1, 0, 1, 1, 0, 0, 1, 1, 0, 1] * 8)
+    windows = find_windows(market, windows=[4]).windows
+    few = set(sampled(windows, 3))
+    assert len(few) == 3
+    assert few < set(sampled(windows, 6))
     assert set(sampled(windows[::-1], 3)) == few != set(sampled(windows, 3, seed=1))
     assert sampled(windows, 0) == windows
 
@@ -310,9 +276,8 @@ def test_a_sample_depends_on_seed_and_windows_only() -> None:
 def test_a_recorded_window_has_the_figure_of_its_row(tmp_path: Path) -> None:
     """The authors draw one of 11 figures for each row, after `numpy.random.seed(42)`."""
     market = sample_market()
-    found = find_windows(
-        market, biases=["authority"], windows=[4], share=Fraction(3, 5)
-    )
+    share = Fraction(3, 5)
+    found = find_windows(market, biases=["authority"], windows=[4], share=share)
     rows = []
     for window in found.windows:
         days = {"start_time": f"{window.start}", "end_time": f"{window.end}"}
@@ -321,7 +286,7 @@ def test_a_recorded_window_has_the_figure_of_its_row(tmp_path: Path) -> None:
     # A row of another market has a place in the file, and so a figure.
     rows.insert(1, {**rows[0], "ticker": "ELSE"})
     file = tmp_path / "exp_authority_4.json"
-    file.write_text(json.dumps(rows), encoding="utf-8")
+    file.write_text(json.dumps(rows))
     rebuilt, missing = rebuild_windows(market, [file])
     figures = [
         *("Goldman Sachs", "Jamie Dimon", "Kenneth Griffin", "JPMorgan", "Ray Dalio"),
@@ -343,16 +308,13 @@ def four_exchanges() -> Market:
     """Four stocks with the same prices and reports, each with five holidays of its own a year."""
     names = ("ACME", "SAP.DE", "7203.T", "VOD.L")
     moves = [1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1]
-    base = stepwise(moves, [0.1] * len(moves), gap=91)
-    days = sorted(set(base.prices["date"].dt.date))
-    closes: dict[str, dict[date, float]] = {}
+    base = stepwise(moves, gap=91)
+    prices = []
     for number, name in enumerate(names):
-        holidays = {day for day in days if day.timetuple().tm_yday % 73 == number}
-        own = base.prices[~base.prices["date"].dt.date.isin(holidays)]
-        closes[name] = dict(zip(own["date"].dt.date, own["close"], strict=True))
-    days_of_reports = base.reports["reported"].dt.date
-    reported = list(zip(days_of_reports, base.reports["surprise"], strict=True))
-    return market_of(closes, {name: reported for name in names})
+        is_holiday = base.prices["date"].dt.day_of_year % 73 == number
+        prices.append(base.prices[~is_holiday].assign(ticker=name))
+    reports = [base.reports.assign(ticker=name) for name in names]
+    return Market.of(pd.concat(prices), pd.concat(reports))
 
 
 def found_by_ticker(market: Market) -> dict[str, list[tuple[str, date]]]:
@@ -366,13 +328,14 @@ def found_by_ticker(market: Market) -> dict[str, list[tuple[str, date]]]:
 def test_holidays_of_an_exchange_cost_no_window() -> None:
     market = four_exchanges()
     found = found_by_ticker(market)
-    assert len(found) == 4 and len(found["ACME"]) >= 4
-    assert all(windows == found["ACME"] for windows in found.values())
+    assert len(found) == 4
+    assert len(found["ACME"]) >= 4
+    for windows in found.values():
+        assert windows == found["ACME"]
     # A table with a column for each stock has an empty cell on a holiday.
-    wide = market.prices.pivot(index="date", columns="ticker").stack(
-        "ticker", future_stack=True
-    )
-    assert found_by_ticker(Market.of(wide.reset_index(), market.reports)) == found
+    wide = market.prices.pivot(index="date", columns="ticker")
+    prices = wide.stack("ticker", future_stack=True).reset_index()
+    assert found_by_ticker(Market.of(prices, market.reports)) == found
 
 
 def test_windows_of_a_stock_do_not_depend_on_other_stocks() -> None:
@@ -390,7 +353,7 @@ def test_windows_of_a_stock_do_not_depend_on_other_stocks() -> None:
 
 @pytest.mark.parametrize(("n_days", "is_hole"), [(10, False), (11, True)])
 def test_a_long_gap_is_no_holiday(n_days: int, is_hole: bool) -> None:
-    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
+    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
     windows = find_windows(market, windows=[4]).windows
     first = pd.Timestamp(windows[0].start + 40 * DAY)
     gap = market.prices["date"].between(first, first + (n_days - 1) * DAY)

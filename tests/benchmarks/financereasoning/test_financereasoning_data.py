@@ -88,11 +88,11 @@ def test_messages_are_those_that_the_authors_code_builds(tmp_path: Path) -> None
 
 
 def test_the_authors_texts_without_their_code(tmp_path: Path) -> None:
-    write_levels(tmp_path, context="A table.")
+    write_levels(tmp_path, context="A table.", source="CodeTAT-QA-test-12")
     (tmp_path / "utils").mkdir()
     (tmp_path / "utils" / "prompts.py").write_text(TEXTS)
     doc = upstream_document(tmp_path, "pot")
-    assert doc["system"] == "Code it."
+    assert (doc["system"], doc["origin"]) == ("Code it.", "CodeTAT-QA")
     assert doc["prompt"] == "Document:\nA table.\n\nQuestion: How much?\n\nBegin."
 
 
