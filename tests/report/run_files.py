@@ -76,6 +76,20 @@ def write_run(
     return path
 
 
+def write_models(
+    folder: Path,
+    rows_by_model: Mapping[str, Sequence[Mapping[str, Any]]],
+    task: str = "financemath",
+    **options: Any,
+) -> list[Path]:
+    """Write a run of one task for each model, in a folder of the model's name. Returns the folders."""
+    folders = []
+    for model, rows in rows_by_model.items():
+        folders.append(folder / model)
+        write_run(folders[-1], {task: rows}, model=model, **options)
+    return folders
+
+
 def under_both(totals: Mapping[str, Any]) -> dict[str, Any]:
     """Return totals as lm-eval names them, the same under both scorings."""
     return {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_files import board_of, claim, scored, write_run
+from run_files import board_of, claim, scored, write_models, write_run
 
 from fin_tasks import report
 from fin_tasks.report import ranks
@@ -60,8 +60,7 @@ def answers(seed: int, n: int = 200) -> Sequence[dict[str, float | None]]:
 
 
 def test_values_are_sums_over_the_samples_file(tmp_path: Path) -> None:
-    for model, seed in (("a", 1), ("b", 2)):
-        write_run(tmp_path / model, {TASK: answers(seed)}, model=model)
+    write_models(tmp_path, {"a": answers(1), "b": answers(2)})
     document = made(tmp_path)
     values = {
         entry["model"]: entry["value"]
@@ -118,8 +117,7 @@ def test_reference_can_be_named(tmp_path: Path) -> None:
 def test_two_percent_of_the_rows_may_be_missing(
     tmp_path: Path, lost: int, compared: bool
 ) -> None:
-    write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
-    write_run(tmp_path / "cut", {TASK: answers(2)[:-lost]}, model="cut")
+    write_models(tmp_path, {"whole": answers(1), "cut": answers(2)[:-lost]})
     document = made(tmp_path)
     found = comparison(document)
     assert (len(found["ranks"]) == 2) == compared
@@ -133,8 +131,7 @@ def test_two_percent_of_the_rows_may_be_missing(
 def test_of_many_runs_the_pairs_of_the_best_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seed in range(5):
-        write_run(tmp_path / str(seed), {TASK: answers(seed)}, model=str(seed))
+    write_models(tmp_path, {str(seed): answers(seed) for seed in range(5)})
     whole = comparison(made(tmp_path))
     monkeypatch.setattr(ranks, "_MAX_PAIRED", 3)
     shown = comparison(made(tmp_path))
@@ -148,13 +145,14 @@ def test_of_many_runs_the_pairs_of_the_best_are_kept(
 
 def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
     """Subgroups, here the topics, are no part of the family of tests."""
-    right = {"a": [1.0] * 60, "b": [1.0] * 50 + [0.0] * 10}
-    for model, values in right.items():
-        rows = [
+    rows_by_model = {}
+    for model, n_right in (("a", 60), ("b", 50)):
+        values = [float(at < n_right) for at in range(60)]
+        rows_by_model[model] = [
             {"acc": value, "acc_risk": value if at % 2 else None}
             for at, value in enumerate(values)
         ]
-        write_run(tmp_path / model, {TASK: rows}, model=model)
+    write_models(tmp_path, rows_by_model)
     (pair,) = comparison(made(tmp_path))["pairs"]
     assert pair["p"] == pair["p_holm"] < 0.05
 
@@ -235,9 +233,10 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
 
 
 def test_of_a_metric_of_others_less_may_be_better(tmp_path: Path) -> None:
+    rows_by_model = {}
     for model, value in (("good", 3.0), ("weak", 9.0)):
-        rows = [{"word_perplexity": value + at % 3} for at in range(30)]
-        write_run(tmp_path / model, {"wikitext": rows}, model=model)
+        rows_by_model[model] = [{"word_perplexity": value + at % 3} for at in range(30)]
+    write_models(tmp_path, rows_by_model, "wikitext")
     document = made(tmp_path)
     models = {run["id"]: run["model"] for run in document["runs"]}
     assert len(document["comparisons"]) == 2

@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-from run_files import board_of, scored, write_run
+from run_files import board_of, scored, write_models
 
 from fin_tasks.report.changes import changes_since
 from fin_tasks.report.leaderboard_model import Leaderboard
 
 
 def made(folder: Path, **n_right: int) -> Leaderboard:
+    rows_by_model = {}
     for model, n in n_right.items():
-        rows = scored(*[1.0] * n, *[0.0] * (10 - n))
-        write_run(folder / model, {"financemath": rows}, model=model)
+        rows_by_model[model] = scored(*[1.0] * n, *[0.0] * (10 - n))
+    write_models(folder, rows_by_model)
     return board_of(folder)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import Result
-from run_files import PROVENANCE, scored, write_run
+from run_files import PROVENANCE, scored, write_models, write_run
 from typer.testing import CliRunner
 
 from fin_tasks import report
@@ -35,10 +35,8 @@ def compared(*folders: Path, **more: Any) -> Comparisons:
 
 def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
     docs = [{"topic": TOPICS[at % 3]} for at in range(n)] if topics else None
-    for seed in seeds:
-        rows = scored(*draw(seed, n, 0.3 + 0.1 * seed))
-        write_run(folder / f"m{seed}", {TASK: rows}, model=f"m{seed}", docs=docs)
-    return [folder / f"m{seed}" for seed in seeds]
+    rows = {f"m{seed}": scored(*draw(seed, n, 0.3 + 0.1 * seed)) for seed in seeds}
+    return write_models(folder, rows, docs=docs)
 
 
 def two_runs(
@@ -84,10 +82,9 @@ def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> N
 
 def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
     docs = [{"ticker": f"T{at % 16}", "window": 4, "arm": "signal"} for at in range(64)]
-    for seed in (1, 2):
-        tasks = {"dynostock_recency_w4": scored(*draw(seed, 64))}
-        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", docs=docs)
-    line = compared(tmp_path / "1", tmp_path / "2").lines.iloc[1]
+    rows = {f"m{seed}": scored(*draw(seed, 64)) for seed in (1, 2)}
+    folders = write_models(tmp_path, rows, "dynostock_recency_w4", docs=docs)
+    line = compared(*folders).lines.iloc[1]
     assert line["test"] == "clustered t"
 
 
@@ -229,7 +226,7 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
     lines = [
         (line["run"], line["group"])
         for line in json.loads(printed)["lines"]
-        if line["metric"] == "acc" and line["heading"].startswith("recency")
+        if line["metric"] == "acc" and line["heading"] == "recency, org/model"
     ]
     effect = "signal \N{MINUS SIGN} none"
     effects = [(effect, "4"), (effect, "6")]
@@ -296,10 +293,11 @@ def test_tables_fit_the_terminal_without_cutting_numbers(
 
 def test_tables_spell_out_metrics_and_groups(tmp_path: Path) -> None:
     docs = [{"capabilities": ["TU"]}] * 4
-    for model in ("a", "b"):
-        rows = [{"acc": 1.0, "acc_err": 1.0}] * 4
-        write_run(tmp_path / model, {"xfinbench_calc": rows}, model=model, docs=docs)
+    rows = [{"acc": 1.0, "acc_err": 1.0}] * 4
+    folders = write_models(
+        tmp_path, {"a": rows, "b": rows}, "xfinbench_calc", docs=docs
+    )
     options = ("--by", "capability", "--metric", "acc_err")
-    printed = command(tmp_path / "a", tmp_path / "b", *options).stdout
+    printed = command(*folders, *options).stdout
     assert "Accuracy" in printed
     assert "Terminology" in printed and "acc_err" not in printed

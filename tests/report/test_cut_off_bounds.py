@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import board_of, claim, write_run
+from run_files import board_of, claim, write_models, write_run
 from test_board import TASK, made
 
 from fin_tasks import report
@@ -56,10 +56,19 @@ def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None
     assert entry(document, metric="cut_off")["cut_off"] is None
 
 
-def test_few_cut_off_responses_leave_the_value_unmarked(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: rows((0.0, 1.0), *[(1.0, 0.0)] * 49)})
+@pytest.mark.parametrize(
+    ("own", "share"),
+    [
+        (rows((0.0, 1.0), *[(1.0, 0.0)] * 49), 0.02),  # few were cut off
+        (rows(*[(1.0, 1.0)] * 3), 1.0),  # and are right
+    ],
+)
+def test_a_bound_that_says_little_is_not_shown(
+    own: Any, share: float, tmp_path: Path
+) -> None:
+    write_run(tmp_path, {TASK: own})
     found = entry(made(tmp_path))
-    assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.02, 1.0)
+    assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (share, 1.0)
     assert (found["cut_off"]["is_lower_bound"], found["remarks"]) == (False, [])
 
 
@@ -119,17 +128,8 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.25, 1.0)
 
 
-def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
-    """All responses are right, those that were cut off, too."""
-    write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})
-    found = entry(made(tmp_path))
-    assert not found["cut_off"]["is_lower_bound"]
-    assert (found["value"], found["remarks"]) == (1.0, [])
-
-
 def test_tables_and_csv(tmp_path: Path) -> None:
-    for model, own in (("half", HALF), ("seven", SEVEN)):
-        write_run(tmp_path / model, {TASK: own}, model=model)
+    write_models(tmp_path, {"half": HALF, "seven": SEVEN})
     values = values_table(board_of(tmp_path))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
     assert (of_half.cut_off, of_half.upper, of_half.doubts) == (0.4, 0.9, "")
@@ -144,10 +144,7 @@ def test_tables_and_csv(tmp_path: Path) -> None:
 
 
 def test_compare_names_lower_bounds(tmp_path: Path) -> None:
-    reports = {}
-    for model, own in (("half", HALF), ("seven", SEVEN)):
-        write_run(tmp_path / model, {TASK: own}, model=model)
-        reports[model] = report.read([tmp_path / model])
-    found = compare(reports, Options())
+    folders = write_models(tmp_path, {"half": HALF, "seven": SEVEN})
+    found = compare({one.name: report.read([one]) for one in folders}, Options())
     (note,) = (note for note in found.notes if "lower bound" in note)
     assert "half has a lower bound: 40.0 % of the responses were cut off" in note

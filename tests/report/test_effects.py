@@ -129,26 +129,26 @@ def test_a_reversed_statement_counts_to_its_own_side() -> None:
     assert found.bias_index != found.bias_index, "its index would be that of the signal"
 
 
-@pytest.mark.parametrize(("direction", "change"), [("up", -0.1), ("down", 0.1)])
-def test_a_given_direction_is_the_same_in_all_windows(
-    direction: str, change: float
+@pytest.mark.parametrize(
+    ("direction", "forecast", "without", "change"),
+    [
+        # A given direction is the same in all windows.
+        ("up", 0.4, (0.5, 0.5), -0.1),
+        ("down", 0.4, (0.5, 0.5), 0.1),
+        # One half says nothing of the signal, which the other forecast of the window tells.
+        ("against_past", 0.5, (0.7, 0.3), 0.2),
+    ],
+)
+def test_a_change_counts_toward_what_the_statement_says(
+    direction: str, forecast: float, without: tuple[float, float], change: float
 ) -> None:
     found = effect(
         "signal",
-        lambda number, signal: 0.4 + wobble(number),
+        lambda number, signal: forecast,
+        lambda number, signal: without[signal],
         **{"statement.direction": direction},
     )
     assert found.change == pytest.approx(change)
-
-
-def test_a_forecast_of_one_half_has_a_side_too() -> None:
-    """It says nothing of the signal, which the other forecast of the window tells."""
-    found = effect(
-        "signal",
-        lambda number, signal: 0.5,
-        lambda number, signal: 0.3 if signal else 0.7,
-    )
-    assert found.change == pytest.approx(0.2)
 
 
 def test_a_placebo_counts_toward_a_rise_and_has_no_index() -> None:

@@ -110,17 +110,6 @@ def test_tickers_are_resampled_whole() -> None:
     assert widths == pytest.approx([2 * 1.96 * 0.0577 / 20**0.5] * 2, rel=0.1)
 
 
-def test_effects_are_averaged_over_sizes() -> None:
-    parts = [
-        arms("signal", "none", by=by, sizes=(size,), n=n)
-        for size, by, n in ((4, 0.3, 60), (20, 0.1, 20))
-    ]
-    found, _ = compare_arms(pd.concat(parts))
-    mean = effect(found, "signal - none", "signal_probability", "mean")
-    assert mean["difference"] == pytest.approx(0.2), "not 0.25, the pooled one"
-    assert (mean["pairs"], mean["tickers"]) == (80, 20) and mean["p"] != mean["p"]
-
-
 def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
     silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7)
     found, _ = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
@@ -182,19 +171,20 @@ def test_eight_models_look_different(tmp_path: Path) -> None:
 
 
 def test_the_mean_is_over_the_sizes_of_table_1() -> None:
-    """Sizes 6 and 10 move otherwise, and stand behind the mean."""
+    """Each size counts once. Sizes 6 and 10 move otherwise, and stand behind the mean."""
     of_arm = {}
     for arm in ("signal", "none"):
-        used, others = arms(arm, sizes=(4, 20)), arms(arm, by=0.4, sizes=(6, 10))
-        of_arm[arm] = pd.concat([used, others])
+        used = [arms(arm, by=0.3, n=60), arms(arm, by=0.1, sizes=(20,), n=20)]
+        of_arm[arm] = pd.concat([*used, arms(arm, by=0.4, sizes=(6, 10))])
     table = by_window(of_arm["signal"])
     assert table["window"].tolist() == [4, 20, "mean", 6, 10]
     by_size = table.set_index("window")["signal_probability"]
-    assert by_size["mean"] == pytest.approx(0.6) and by_size[6] == pytest.approx(0.9)
+    assert by_size["mean"] == pytest.approx(0.7) and by_size[6] == pytest.approx(0.9)
     assert table.set_index("window")["n"]["mean"] == 80
     found, _ = compare_arms(pd.concat(of_arm.values()))
     mean = effect(found, "signal - none", "signal_probability", "mean")
-    assert (mean["difference"], mean["pairs"]) == (pytest.approx(0.1), 80)
+    assert mean["difference"] == pytest.approx(0.2), "not 0.25, the pooled one"
+    assert (mean["pairs"], mean["tickers"]) == (80, 20) and mean["p"] != mean["p"]
     alone = by_window(rows("none", towards(0), sizes=(6, 10)))
     assert alone["window"].tolist() == [6, 10]
 

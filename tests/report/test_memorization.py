@@ -78,7 +78,7 @@ def test_a_question_counts_once_and_groups_stand_apart(results: Path) -> None:
     assert sum(line["n"] for line in groups) == len(sources)
 
 
-def test_an_unknown_baseline_is_refused_and_tasks_have_plain_names(
+def test_what_cannot_be_compared_is_one_sentence_and_tasks_have_plain_names(
     results: Path,
 ) -> None:
     assert {line["heading"] for line in compared(results)} == {"financemath · cot"}
@@ -89,6 +89,10 @@ def test_an_unknown_baseline_is_refused_and_tasks_have_plain_names(
     command[-1] = "knows"
     printed = CliRunner().invoke(app, command).stdout
     assert "financemath · cot" in printed and "split=variants" not in printed
+    command[1] = str(results / "variants")
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code != 0
+    assert "expected runs of a model on published questions" in str(done.exception)
 
 
 def test_the_leaderboard_has_the_gaps_if_variants_were_asked(
@@ -98,11 +102,3 @@ def test_the_leaderboard_has_the_gaps_if_variants_were_asked(
     paper = [gap for gap in gaps if "/paper/" in gap.task]
     assert [(gap.model, gap.gap) for gap in paper] == [("computes", 0), ("knows", 1)]
     assert board_of(results / "published").gaps == []
-
-
-def test_variants_without_published_questions_are_one_sentence(results: Path) -> None:
-    done = CliRunner().invoke(
-        app, ["compare", str(results / "variants"), "--by", "variant"]
-    )
-    assert done.exit_code != 0
-    assert "expected runs of a model on published questions" in str(done.exception)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from browsing import write_page_of
 from PIL import Image
-from run_files import scored, write_run
+from run_files import scored, write_models, write_run
 from typer.testing import CliRunner
 
 import fin_tasks
@@ -236,9 +236,8 @@ def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_runs_that_are_named_one_by_one_are_counted(tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("a", "b")]
-    for folder in folders:
-        write_run(folder, {"xfinbench_bool": [{"acc": 1.0}]}, model=folder.name)
+    rows = [{"acc": 1.0}]
+    folders = write_models(tmp_path, {"a": rows, "b": rows})
     written = fin_tasks.write_report(
         folders, tmp_path / "page", published=False, samples=False
     )

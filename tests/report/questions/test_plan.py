@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_files import scored, write_run
+from run_files import scored, write_models, write_run
 from typer.testing import CliRunner
 
 from fin_tasks import report
@@ -26,10 +26,10 @@ def two_runs(folder: Path, task: str = TASK, **docs: object) -> list[Path]:
     sources = [
         {name: f"{value}{at % 12}" for name, value in docs.items()} for at in range(120)
     ]
+    rows = {}
     for model, share in (("a", 0.5), ("b", 0.6)):
-        rows = scored(*(generator.random(120) < share).astype(float).tolist())
-        write_run(folder / model, {task: rows}, model=model, docs=sources)
-    return [folder / "a", folder / "b"]
+        rows[model] = scored(*(generator.random(120) < share).astype(float).tolist())
+    return write_models(folder, rows, task, docs=sources)
 
 
 def run(*words: object) -> Any:
@@ -95,13 +95,12 @@ def test_command(tmp_path: Path) -> None:
 def test_runs_with_known_tokens_and_prices_have_a_cost(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 120_000, "response_tokens": 60_000, "estimated": False}
     rows = scored(*[1.0] * 60, *[0.0] * 60)
-    for name in ("a", "b"):
-        write_run(tmp_path / name, {TASK: rows}, model=name, metadata={"usage": usage})
+    folders = write_models(tmp_path, {"a": rows, "b": rows}, metadata={"usage": usage})
     file = tmp_path / "prices.yaml"
     prices = "models: {a: {input: 1, output: 10}, b: {input: 2, output: 0}}\n"
     file.write_text(f"{prices}currency: EUR\n")
     priced = ("questions", "--plan", "--token-prices", file)
-    arguments = [*priced, tmp_path / "a", tmp_path / "b"]
+    arguments = [*priced, *folders]
     (plan,) = json.loads(run(*arguments, "--json").stdout)
     # A question has 1,000 tokens and its response 500: 0.001 + 0.005 and 0.002.
     assert plan["question_cost"] == pytest.approx(0.008)
@@ -123,6 +122,7 @@ def test_windows_that_an_effect_needs() -> None:
 
     independent = plan("--source-correlation", "0")
     assert independent["design_effect"] == 1 and independent["stocks"] == 3
+    assert plan("--benchmark", "dynostock_statement")["n"] == independent["n"]
     assert independent["needed_by_points"]["5"] == 128
     correlated = plan("--spread", "0.1")["needed_by_points"]["5"]
     assert correlated < 128 < plan()["needed_by_points"]["5"]
