@@ -55,15 +55,13 @@ def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool
 
     mask = (image == color).all(axis=2)
     mask[:90] = False
-    places = [
-        place
-        for place in ndimage.find_objects(ndimage.label(mask)[0])
-        if mask[place].sum() > 60
-    ]
-    return sorted(
-        ((x.start + x.stop - 1) / 2, mask[y, x][:3].sum() > mask[y, x][-3:].sum())
-        for y, x in places
-    )
+    found = []
+    for y, x in ndimage.find_objects(ndimage.label(mask)[0]):
+        shape = mask[y, x]
+        if shape.sum() > 60:
+            points_down = shape[:3].sum() > shape[-3:].sum()
+            found.append(((x.start + x.stop - 1) / 2, points_down))
+    return sorted(found)
 
 
 @pytest.mark.parametrize(
@@ -73,33 +71,29 @@ def test_a_mark_has_its_color_and_stands_at_its_day(
     step: float, surprise: float, color: Any
 ) -> None:
     """All candles have the other color, so that everything of this color is a mark."""
-    image = pixels(
-        made(step=step, marks=((0, surprise), (50, surprise), (100, surprise)))
-    )
+    marks = ((0, surprise), (50, surprise), (100, surprise))
+    image = pixels(made(step=step, marks=marks))
     assert image.shape == (1024, 2048, 3)
     (first, _), (middle, _), (last, _) = reports = triangles(image, color)
     (early, _), (late, _) = ends = triangles(image, GRAY)  # one is before the first day
     assert [down for _, down in [*reports, *ends]] == [True] * 3 + [False] * 2
-    assert last - first > 1700 and middle == pytest.approx((first + last) / 2, abs=1)
-    assert (middle - early, last - late) == pytest.approx(
-        [0.09 * (last - first)] * 2, abs=1
-    )
+    assert last - first > 1700
+    assert middle == pytest.approx((first + last) / 2, abs=1)
+    nine_days = 0.09 * (last - first)
+    assert (middle - early, last - late) == pytest.approx([nine_days] * 2, abs=1)
 
 
 def test_candles_and_volume_agree_in_color() -> None:
     chart = made(80)
-    chart.prices.loc[chart.prices.index[40:], "open"] += (
-        0.3  # they close below their open, above the day before
-    )
+    # The later ones close below their open, and above the day before.
+    chart.prices.loc[chart.prices.index[40:], "open"] += 0.3
     image = pixels(chart)
     for panel in (image[90:760], image[800:965]):
-        for color, other, part in (
-            (GREEN, RED, panel[:, :940]),
-            (RED, GREEN, panel[:, 990:]),
-        ):
-            assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(
-                axis=2
-            ).any()
+        early = panel[:, :940]
+        late = panel[:, 990:]
+        for part, color, other in ((early, GREEN, RED), (late, RED, GREEN)):
+            assert (part == color).all(axis=2).sum() > 100
+            assert not (part == other).all(axis=2).any()
 
 
 def test_candles_stand_in_the_middle_of_their_day() -> None:
@@ -123,11 +117,8 @@ def test_long_periods_have_candles_of_weeks() -> None:
     falls = made(700)
     falls.prices.loc[falls.prices.index[-1:], ["low", "close"]] = 1.0
     drawn = (pixels(falls)[90:760] == RED).all(axis=2).any(axis=0)
-    widths = [
-        piece[0].stop - piece[0].start
-        for piece in ndimage.find_objects(ndimage.label(drawn)[0])
-    ]
-    assert len(widths) == 1 and 8 <= widths[0] <= 20, "one week, several pixels wide"
+    ((columns,),) = ndimage.find_objects(ndimage.label(drawn)[0])
+    assert 8 <= columns.stop - columns.start <= 20, "one week, several pixels wide"
 
 
 @pytest.fixture
@@ -170,16 +161,13 @@ def test_labels_cover_neither_prices_nor_each_other(
 
 
 def test_a_small_chart_is_the_same_picture() -> None:
-    large = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),)))))
-    small = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),), pixels=1024))))
-    assert small.size == (1024, 512)
-    difference = np.abs(
-        np.asarray(large.convert("L").resize((128, 64), Image.Resampling.BOX)).astype(
-            float
-        )
-        - np.asarray(small.convert("L").resize((128, 64), Image.Resampling.BOX))
-    )
-    assert difference.mean() < 4
+    grays = []
+    for width in (2048, 1024):
+        image = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),), pixels=width))))
+        assert image.size == (width, width // 2)
+        small = image.convert("L").resize((128, 64), Image.Resampling.BOX)
+        grays.append(np.asarray(small).astype(float))
+    assert np.abs(grays[0] - grays[1]).mean() < 4
 
 
 def as_upstream(chart: Chart) -> Any:

@@ -91,14 +91,8 @@ def test_one_bad_chart_does_not_stop_the_others(tmp_path: Path, fast: None) -> N
 
 WITHOUT_SHM = (
     *("bwrap", "--bind", "/", "/", "--proc", "/proc", "--tmpfs", "/dev"),
-    *(
-        "--dev-bind",
-        "/dev/null",
-        "/dev/null",
-        "--dev-bind",
-        "/dev/urandom",
-        "/dev/urandom",
-    ),
+    *("--dev-bind", "/dev/null", "/dev/null"),
+    *("--dev-bind", "/dev/urandom", "/dev/urandom"),
     *("--remount-ro", "/dev"),
 )
 

@@ -25,14 +25,13 @@ from fin_tasks.data.locate import (
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
-CSV, PICTURE, BANK = (
-    "dataset/test_set.csv",
-    "dataset/figures/a.jpg",
-    "dataset/knowledge_bank.csv",
-)
+CSV = "dataset/test_set.csv"
+PICTURE = "dataset/figures/a.jpg"
+BANK = "dataset/knowledge_bank.csv"
 BODIES = {CSV: b"id,question\n", PICTURE: b"picture", BANK: b"bank"}
 TEST_SET = ["data/test-*.parquet|test.jsonl"]
-COMMIT, NEWER = "1" * 40, "2" * 40
+COMMIT = "1" * 40
+NEWER = "2" * 40
 GITHUB = f"/Zhihan72/XFinBench/{load_pins('xfinbench').revision}/"
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -90,23 +89,19 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     found = xfinbench(settings).with_files(
         [PICTURE, "dataset/figures/b.png"], optional=True
     )
-    assert {name: path.read_bytes() for name, path in found.files.items()} == {
-        CSV: BODIES[CSV],
-        PICTURE: b"picture",
-    }
+    contents = {name: path.read_bytes() for name, path in found.files.items()}
+    assert contents == {CSV: BODIES[CSV], PICTURE: BODIES[PICTURE]}
     assert found.provenance()["files"][CSV] == hashlib.sha256(BODIES[CSV]).hexdigest()
     assert found.provenance()["commit"] == load_pins("xfinbench").revision
     offline = with_values(settings, offline=True)
     assert xfinbench(offline).files[CSV] == found.files[CSV]
     assert len(server.asked) == 4
     found.files[CSV].write_bytes(b"changed")
-    with pytest.raises(
-        DataError, match=r"test_set.csv: expected sha256 .*, got .*was removed"
-    ):
+    message = r"test_set.csv: expected sha256 .*, got .*was removed"
+    with pytest.raises(DataError, match=message):
         xfinbench(offline)
-    assert xfinbench(settings).files[CSV].read_bytes() == BODIES[CSV], (
-        "a wrong file is replaced"
-    )
+    # A wrong file is replaced.
+    assert xfinbench(settings).files[CSV].read_bytes() == BODIES[CSV]
 
 
 def test_a_trickling_server_does_not_hold_a_download(
@@ -169,18 +164,13 @@ def test_a_wrong_download_is_an_error_and_not_kept(
 def test_without_a_network_the_message_says_where_to_put_the_file(
     settings: Settings, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unreachable = with_values(
-        settings, offline=host == "offline", github_raw=host, hub=host
-    )
-    with pytest.raises(
-        FetchError,
-        match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set",
-    ):
+    is_offline = host == "offline"
+    unreachable = with_values(settings, offline=is_offline, github_raw=host, hub=host)
+    place = r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set"
+    with pytest.raises(FetchError, match=place):
         xfinbench(unreachable)
-    with pytest.raises(
-        FetchError,
-        match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/",
-    ):
+    place = r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/"
+    with pytest.raises(FetchError, match=place):
         locate("bizbench", TEST_SET, settings=unreachable)
 
 
@@ -191,17 +181,18 @@ def publish(server: Loopback, body: bytes, commit: str = COMMIT) -> str:
         {"rfilename": "data/test-0.parquet", "size": 10, "lfs": lfs},
         {"rfilename": "a.md"},
     ]
-    listing = json.dumps(
-        {"id": "kensho/bizbench", "sha": commit, "siblings": siblings}
-    ).encode()
-    server.files |= dict.fromkeys(
-        ("/api/datasets/kensho/bizbench" + end for end in ("", f"/revision/{commit}")),
-        listing,
-    )
-    server.files[
-        file := f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"
-    ] = body
+    list_files(server, siblings, commit)
+    file = f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"
+    server.files[file] = body
     return file
+
+
+def list_files(server: Loopback, siblings: object, commit: str = COMMIT) -> None:
+    """Let the hub list the files of BizBench's newest commit."""
+    listing = {"id": "kensho/bizbench", "sha": commit, "siblings": siblings}
+    for end in ("", f"/revision/{commit}"):
+        address = f"/api/datasets/kensho/bizbench{end}"
+        server.files[address] = json.dumps(listing).encode()
 
 
 def test_the_hub_names_the_commit_and_the_hash(
@@ -209,19 +200,14 @@ def test_the_hub_names_the_commit_and_the_hash(
 ) -> None:
     publish(server, b"some rows!")
     found = locate("bizbench", TEST_SET, settings=settings)
-    assert (
-        found.provenance()["commit"],
-        found.files["test-0.parquet"].read_bytes(),
-    ) == (
-        COMMIT,
-        b"some rows!",
-    )
+    assert found.provenance()["commit"] == COMMIT
+    assert found.files["test-0.parquet"].read_bytes() == b"some rows!"
     assert not list(settings.cache_dir.rglob("hashes.json")), "the hub knows the hash"
-    file, asked = publish(server, b"other rows", NEWER), len(server.asked)
-    assert locate("bizbench", TEST_SET, settings=settings).files == found.files, (
-        "the first commit is used from then on"
-    )
-    assert len(server.asked) == asked
+    file = publish(server, b"other rows", NEWER)
+    n_asked = len(server.asked)
+    # The first commit is used from then on.
+    assert locate("bizbench", TEST_SET, settings=settings).files == found.files
+    assert len(server.asked) == n_asked
     server.files[file] = b"wrong rows"
     with pytest.raises(DataError, match="expected sha256"):
         locate("bizbench", TEST_SET, settings=settings, revision=NEWER)
@@ -262,22 +248,17 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
     settings: Settings, tmp_path: Path, place: str
 ) -> None:
     csv = tmp_path / "data" / place
-    for path, body in (
-        (csv, BODIES[CSV]),
-        (csv.parent / "figures" / "a.jpg", b"picture"),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-    found = xfinbench(with_values(settings, data_dir=tmp_path / "data")).with_files(
-        [PICTURE, BANK], optional=True
-    )
     figure = csv.parent / "figures" / "a.jpg"
+    figure.parent.mkdir(parents=True)
+    csv.write_bytes(BODIES[CSV])
+    figure.write_bytes(BODIES[PICTURE])
+    found = xfinbench(with_values(settings, data_dir=tmp_path / "data"))
+    found = found.with_files([PICTURE, BANK], optional=True)
     assert dict(found.files) == {CSV: csv, PICTURE: figure}
-    assert found.provenance()["commit"] is None
-    assert (
-        found.provenance()["revision"]
-        == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
-    )
+    facts = found.provenance()
+    assert facts["commit"] is None
+    downloaded = xfinbench(settings, CSV, PICTURE).provenance()
+    assert facts["revision"] == downloaded["revision"]
 
 
 def test_files_that_are_not_the_authors_are_own(
@@ -319,10 +300,7 @@ def test_own_files_of_a_data_set_on_the_hub_are_known_after_its_hashes(
     at_folder = {"data_dir": tmp_path, "settings": settings}
     assert not is_own(locate("bizbench", TEST_SET, **at_folder))  # type: ignore[arg-type]
     lfs = {"sha256": "a" * 64, "size": 10, "pointerSize": 9}
-    files = [{"rfilename": "test.jsonl", "lfs": lfs}]
-    server.files["/api/datasets/kensho/bizbench"] = json.dumps(
-        {"id": "kensho/bizbench", "sha": COMMIT, "siblings": files}
-    ).encode()
+    list_files(server, [{"rfilename": "test.jsonl", "lfs": lfs}])
     download.look_up(load_pins("bizbench"), None, settings)
     assert is_own(locate("bizbench", TEST_SET, **at_folder))  # type: ignore[arg-type]
 
@@ -347,19 +325,18 @@ def test_bad_input_is_one_clear_sentence(
         locate("xfinbench", **{"paths": [CSV], "settings": settings, **options})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["own\udcff", "own"])
+@pytest.mark.parametrize(
+    "path", ["own\udcff/test-0.parquet", "own/test-\udcff.parquet"]
+)
 def test_a_name_that_is_not_utf_8_is_refused(
-    settings: Settings, tmp_path: Path, name: str
+    settings: Settings, tmp_path: Path, path: str
 ) -> None:
-    file = (
-        tmp_path / name / ("test-0.parquet" if name != "own" else "test-\udcff.parquet")
-    )
+    file = tmp_path / path
     file.parent.mkdir()
     file.write_bytes(b"")
-    with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
-        locate("bizbench", TEST_SET, data_dir=file.parent, settings=settings)
-    with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
-        locate("bizbench", TEST_SET, data_dir=file, settings=settings)
+    for data_dir in (file, file.parent):
+        with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
+            locate("bizbench", TEST_SET, data_dir=data_dir, settings=settings)
 
 
 @pytest.mark.skipif(
@@ -390,11 +367,6 @@ def test_our_pins_agree_with_upstreams_list() -> None:
 def test_the_hub_names_no_file_outside_the_cache(
     server: Loopback, settings: Settings, name: str
 ) -> None:
-    listing = {
-        "id": "kensho/bizbench",
-        "sha": COMMIT,
-        "siblings": [{"rfilename": name}],
-    }
-    server.files["/api/datasets/kensho/bizbench"] = json.dumps(listing).encode()
+    list_files(server, [{"rfilename": name}])
     with pytest.raises(FetchError, match=r"not below the data set.s folder"):
         locate("bizbench", [name], settings=settings)

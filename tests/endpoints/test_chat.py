@@ -103,10 +103,8 @@ def test_the_key_is_shown_nowhere(settings: Settings) -> None:
         pytest.raises(EndpointError, match="OPENAI_API_KEY") as error,
     ):
         chat.ask(QUESTION)
-    with chat_at(lambda _: completion(f"your key is {KEY}", KEY), settings) as (
-        _served,
-        chat,
-    ):
+    echoed = completion(f"your key is {KEY}", KEY)
+    with chat_at(lambda _: echoed, settings) as (_, chat):
         reply = chat.ask(QUESTION)
         assert (reply.text, reply.reason) == ("your key is [key]", "[key]")
     shown = str(error.value) + repr(error.value.__cause__)

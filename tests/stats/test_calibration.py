@@ -17,10 +17,10 @@ def test_calibration_error_is_sklearns_curve_weighted() -> None:
     observed, stated = calibration_curve(y, p, n_bins=10)
     weights = np.histogram(p, bins=10, range=(0, 1))[0] / 500
     expected = float(np.sum(weights * np.abs(observed - stated)))
-    assert expected_calibration_error([list(zip(p, y, strict=True))]) == pytest.approx(
-        expected
-    )
-    assert expected > 0.1 and expected_calibration_error([[[1.0, 0]], [[0.0, 1]]]) == 1
+    assert expected > 0.1
+    pairs = list(zip(p, y, strict=True))
+    assert expected_calibration_error([pairs]) == pytest.approx(expected)
+    assert expected_calibration_error([[[1.0, 0]], [[0.0, 1]]]) == 1
 
 
 @pytest.mark.parametrize("tenths", range(1, 10))
@@ -28,9 +28,8 @@ def test_an_edge_belongs_to_the_lower_bin(tenths: int) -> None:
     edge = tenths / 10
     # Beside a forecast of the lower bin that errs the other way the errors cancel, in another bin they would add up.
     pairs = [[edge, 1], [edge - 0.05, 0]]
-    assert expected_calibration_error([pairs]) == pytest.approx(
-        abs(1 - edge - (edge - 0.05)) / 2
-    )
+    expected = abs(1 - edge - (edge - 0.05)) / 2
+    assert expected_calibration_error([pairs]) == pytest.approx(expected)
 
 
 def test_no_forecast_has_no_calibration_error() -> None:
