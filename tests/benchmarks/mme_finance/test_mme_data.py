@@ -5,12 +5,13 @@ import io
 import json
 import shutil
 import stat
-import threading
 import zipfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from filelock import FileLock
 from PIL import Image
@@ -23,37 +24,27 @@ from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-COLUMNS = (
-    "index",
-    "question",
-    "answer",
-    "image_path",
-    "task_category",
-    "image_type",
-    "image_style",
-    "background",
-)
-
 
 def picture(shade: int = 0, *, turned: bool = False) -> bytes:
-    out, exif = io.BytesIO(), Image.Exif()
+    out = io.BytesIO()
+    exif = Image.Exif()
     exif[0x0112] = 6 if turned else 1
     Image.new("RGB", (40, 30), (shade, 9, 9)).save(out, "JPEG", exif=exif)
     return out.getvalue()
 
 
 def row(index: object, **changes: str) -> dict[str, str]:
-    cells = (
-        str(index),
-        "Close?",
-        "007.50",
-        f"{index}.jpg",
-        "OCR",
-        "table",
-        "mobile photograph",
-        "",
-    )
-    return {**dict(zip(COLUMNS, cells, strict=True)), **changes}
+    cells = {
+        "index": str(index),
+        "question": "Close?",
+        "answer": "007.50",
+        "image_path": f"{index}.jpg",
+        "task_category": "OCR",
+        "image_type": "table",
+        "image_style": "mobile photograph",
+        "background": "",
+    }
+    return {**cells, **changes}
 
 
 def folder(
@@ -65,11 +56,7 @@ def folder(
     zipped: bool = True,
 ) -> str:
     """Write a table as pandas does, and pictures into its archive or a folder."""
-    lines = [
-        "\t".join(COLUMNS),
-        *("\t".join(one.get(name, "") for name in COLUMNS) for one in rows),
-    ]
-    (place / f"{stem}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pd.DataFrame(rows).to_csv(place / f"{stem}.tsv", sep="\t", index=False)
     if zipped:
         with zipfile.ZipFile(place / f"{stem}.zip", "w") as packed:
             for name, content in files.items():
@@ -96,34 +83,19 @@ def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
     files = {inside.format(n): picture(n) for n in (1, 2)}
     rows = [row(1), row(2, answer="N/A", task_category="Not Applicable")]
     docs, facts = docs_of(data_dir=folder(tmp_path, rows, files))
-    assert [(doc["id"], doc["answer"]) for doc in docs] == [
-        ("1", "007.50"),
-        ("2", "N/A"),
-    ]
-    assert [Path(doc["image_path"]).read_bytes() for doc in docs] == [
-        picture(1),
-        picture(2),
-    ]
+    assert [doc["id"] for doc in docs] == ["1", "2"]
+    assert [doc["answer"] for doc in docs] == ["007.50", "N/A"]
+    for n, doc in enumerate(docs, start=1):
+        assert Path(doc["image_path"]).read_bytes() == picture(n)
     assert open_pictures(docs[0])[0].size == (40, 30)
-    (tmp_path / "loose").mkdir()
-    loose = folder(
-        tmp_path / "loose",
-        rows,
-        {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)},
-        zipped=False,
-    )
-    loose_docs, loose_facts = docs_of(data_dir=loose)
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    files = {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)}
+    folder(loose, rows, files, zipped=False)
+    loose_docs, loose_facts = docs_of(data_dir=str(loose))
     assert [doc["prompt"] for doc in loose_docs] == [doc["prompt"] for doc in docs]
     assert set(facts["data"]["files"]) == {"MMfin.tsv", "MMfin.zip"}
     assert set(loose_facts["data"]["files"]) == {"MMfin.tsv"}
-
-
-def test_a_sample_of_the_rows(tmp_path: Path) -> None:
-    place = folder(
-        tmp_path, [row(n, image_path="1.jpg") for n in range(20)], {"1.jpg": picture()}
-    )
-    docs, facts = docs_of(data_dir=place, sample_n=7, sample_seed=3)
-    assert (len(docs), facts["sample"]) == (7, {"n": 7, "seed": 3})
 
 
 def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -135,39 +107,30 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
         "picture-missing": {"image_path": "../secret.jpg"},
         "picture-broken": {"image_path": "broken.jpg"},
     }
-    rows = [
-        row(1),
-        row(1),
-        *(
-            row(kind, **{"image_path": "1.jpg", **changes})
-            for kind, changes in bad.items()
-        ),
-    ]
-    rows += [row("far", image_path=str(tmp_path / "secret.jpg"))]
-    docs, facts = docs_of(
-        data_dir=folder(
-            tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"}
-        )
-    )
+    rows = [row(1), row(1)]
+    for flaw, changes in bad.items():
+        rows.append(row(flaw, **{"image_path": "1.jpg", **changes}))
+    rows.append(row("far", image_path=str(tmp_path / "secret.jpg")))
+    files = {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"}
+    docs, facts = docs_of(data_dir=folder(tmp_path, rows, files))
     assert [doc["id"] for doc in docs] == ["1"]
-    missing = {"picture-missing": ["picture-missing", "far"], "duplicate-index": ["1"]}
-    assert facts["left_out"] == {**{kind: [kind] for kind in bad}, **missing}
+    left_out = {flaw: [flaw] for flaw in bad}
+    left_out["picture-missing"].append("far")
+    assert facts["left_out"] == {**left_out, "duplicate-index": ["1"]}
 
 
 def test_turned_photographs_are_shown_upright(tmp_path: Path) -> None:
-    (doc,), _ = docs_of(
-        data_dir=folder(tmp_path, [row(1)], {"1.jpg": picture(turned=True)})
-    )
+    place = folder(tmp_path, [row(1)], {"1.jpg": picture(turned=True)})
+    (doc,), _ = docs_of(data_dir=place)
     assert open_pictures(doc)[0].size == (30, 40)
 
 
 def test_archives_of_macos_name_pictures_in_utf8_without_saying_so(
     tmp_path: Path,
 ) -> None:
-    files = {f"MMfin/{name}.jpg": picture() for name in ("行情图", "a")}
-    place = folder(
-        tmp_path, [row(1, image_path="行情图.jpg"), row(2, image_path="a.jpg")], files
-    )
+    names = ("行情图", "a")
+    files = {f"MMfin/{name}.jpg": picture() for name in names}
+    place = folder(tmp_path, [row(name) for name in names], files)
     archive = tmp_path / "MMfin.zip"
     packed = bytearray(archive.read_bytes())
     for header, flags in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
@@ -191,11 +154,10 @@ def test_archives_stay_in_their_folder(
     with zipfile.ZipFile(tmp_path / "MMfin.zip", "a") as packed:
         packed.writestr(links("1.jpg") if name == "link" else name, "/etc/passwd")
     assert len(docs_of(data_dir=place)[0]) == 1
-    files = [
-        path.relative_to(own_cache / "mme_finance/pictures")
-        for path in tmp_path.rglob("*.jpg")
-    ]
-    assert len(files) == 2 and len({path.parts[0] for path in files}) == 1
+    pictures = own_cache / "mme_finance" / "pictures"
+    files = [path.relative_to(pictures) for path in tmp_path.rglob("*.jpg")]
+    assert len(files) == 2
+    assert len({path.parts[0] for path in files}) == 1
     assert not [path for path in own_cache.rglob("*") if path.is_symlink()]
 
 
@@ -220,16 +182,11 @@ def test_an_archive_is_unpacked_once_by_two_processes(
     # What a process leaves that was killed is removed.
     lock.with_suffix(".part").mkdir()
     (lock.with_suffix(".part") / "3.jpg").write_bytes(b"half")
-    found = []
-    with FileLock(lock):
-        thread = threading.Thread(
-            target=lambda: found.append(docs_of(data_dir=place)[0])
-        )
-        thread.start()
-        thread.join(timeout=1)
-        assert not found
-    thread.join(timeout=60)
-    assert [doc["id"] for doc in found[0]] == ["1"]
+    with ThreadPoolExecutor() as threads, FileLock(lock):
+        waiting = threads.submit(docs_of, data_dir=place)
+        assert not wait([waiting], timeout=1).done
+    (doc,), _ = waiting.result(timeout=60)
+    assert doc["id"] == "1"
     assert "Waiting for another process that unpacks" in caplog.text
     assert [path.name for path in lock.parent.rglob("*.jpg")] == ["1.jpg"]
 
@@ -239,14 +196,16 @@ def test_an_archive_is_unpacked_once_by_two_processes(
 def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
     docs, _ = docs_of(source="sample", language=language, na=na)
     assert {doc["category"] for doc in docs} == set(CATEGORIES)
-    phrase = "Not Applicable" if language == "en" else "无法回答"
+    phrase, form = ("Not Applicable", "How to answer:")
+    if language == "zh":
+        phrase, form = ("无法回答", "作答要求：")
     for doc in docs:
         prompt = doc["prompt"]
-        assert prompt.startswith("<image>\n") and prompt.count("<image>") == 1
-        assert prompt.index(doc["question"]) < prompt.index(
-            "How to answer:" if language == "en" else "作答要求："
-        )
-        assert prompt.endswith(doc["background"]) and doc["system"] == ""
+        assert prompt.startswith("<image>\n")
+        assert prompt.count("<image>") == 1
+        assert prompt.index(doc["question"]) < prompt.index(form)
+        assert prompt.endswith(doc["background"])
+        assert doc["system"] == ""
         assert (phrase in prompt) == (na or doc["category"] == "Not Applicable")
     assert sum(bool(doc["background"]) for doc in docs) == 1
 
@@ -290,9 +249,7 @@ def test_upstream_prompts_are_the_authors_texts(
     rows.append(row("b", image_path="1.jpg", background="b"))
     place = folder(tmp_path, rows, {"1.jpg": picture()}, stem=stem)
     code = tmp_path / "image_vqa.py"
-    code.write_text(
-        authors_code("en", "MMfin") + authors_code("zh", "MMfin_CN"), "utf-8"
-    )
+    code.write_text(authors_code("en", "MMfin") + authors_code("zh", "MMfin_CN"))
     asked = {"data_dir": place, "language": language, "prompts": "upstream"}
     docs, facts = docs_of(**asked)
     role, question, form, beside = TEXTS[language]
@@ -303,9 +260,8 @@ def test_upstream_prompts_are_the_authors_texts(
     assert [doc["prompt"] for doc in docs] == expected
     assert facts["prompts"]["set"] == "upstream"
     with_na, _ = docs_of(**asked, na=True)
-    assert with_na[-1]["prompt"] == (
-        f"{start}{forms['OCR']}{forms['Not Applicable']}{beside}b"
-    )
+    both_forms = forms["OCR"] + forms["Not Applicable"]
+    assert with_na[-1]["prompt"] == f"{start}{both_forms}{beside}b"
     code.write_text("class MMfin: pass\nclass MMfin_CN: pass")
     message = rf"expected the function {stem}\.build_prompt"
     with pytest.raises(DataError, match=message):
@@ -319,31 +275,23 @@ def test_fetch_takes_all_tables_of_the_hub(
     for name in [*names, "README.md"]:
         (tmp_path / name).write_text("")
     monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path))
-    located = locate(
-        "mme_finance", BENCHMARK.hub_files, settings=Settings.from_environ()
-    )
+    settings = Settings.from_environ()
+    located = locate("mme_finance", BENCHMARK.hub_files, settings=settings)
     assert sorted(located.files) == sorted(names)
 
 
 def test_conversations_become_turns(tmp_path: Path) -> None:
     docs, _ = docs_of(part="multi_turn", language="zh", source="sample")
-    assert [doc["id"] for doc in docs] == [
-        "0-1",
-        "0-2",
-        "1-1",
-        "1-2",
-        "1-3",
-        "2-1",
-        "2-2",
-    ]
+    ids = ["0-1", "0-2", "1-1", "1-2", "1-3", "2-1", "2-2"]
+    assert [doc["id"] for doc in docs] == ids
     assert [len(doc["image_paths"]) for doc in docs] == [1, 1, 1, 2, 2, 2, 2]
     assert [doc["prompt"].count("<image>") for doc in docs] == [1, 0, 1, 1, 0, 2, 0]
     assert docs[3]["prompt"].startswith("<image>\n这张表")
     bad = ["[1]", '["a"', "__import__('os').abort()", '["a", "b"]', "[" * 5000]
-    rows = [
-        row(n, question=cell, answer='["b"]', image_path='["1.jpg"]')
-        for n, cell in enumerate(['["a"]', *bad])
-    ]
+    usual = {"answer": '["b"]', "image_path": '["1.jpg"]'}
+    rows = []
+    for number, cell in enumerate(['["a"]', *bad]):
+        rows.append(row(number, question=cell, **usual))
     place = folder(tmp_path, rows, {"1.jpg": picture()}, stem="MMfin_MT_CN")
     docs, facts = docs_of(part="multi_turn", language="zh", data_dir=place)
     assert [doc["id"] for doc in docs] == ["0-1"]
@@ -353,13 +301,7 @@ def test_conversations_become_turns(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"prompts": "ours"},
-        {"data_dir": "/nowhere"},
-    ],
-)
+@pytest.mark.parametrize("options", [{"prompts": "ours"}, {"data_dir": "/nowhere"}])
 def test_what_cannot_be_loaded(options: dict[str, Any]) -> None:
     with pytest.raises((ConfigError, DataError), match="expected"):
         docs_of(**options)

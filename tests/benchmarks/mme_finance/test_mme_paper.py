@@ -53,13 +53,7 @@ def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:
     """A rubric of the user's asks twice; the house rubric asks five times."""
     own = EN.model_copy(update={"temperatures": (0.0, 1.0)})
     replies = ("no",) * len(own.temperatures)
-    doc = {
-        "part": "open",
-        "language": "en",
-        "truth": "",
-        "na": False,
-        "category": "OCR",
-    }
+    doc = {"part": "open", "language": "en", "na": False, "category": "OCR"}
     reading = read(doc, Judged("Friday.", replies, "unread", own), scoring="paper")
     assert (reading.answer, reading.unscored) == (0, False)
     assert read(doc, Judged("Friday.", replies, "unread"), scoring="paper").unscored
@@ -108,9 +102,8 @@ def scripted_reply(random: Random) -> tuple[str, dict[str, int]]:
             points[name] = point
     kind = random.randrange(12)
     if kind == 0:
-        return json.dumps(
-            {**{title: 5 for title in values}, "x": None}
-        ), {}  # null is not Python
+        null_is_not_python = json.dumps({**dict.fromkeys(values, 5), "x": None})
+        return null_is_not_python, {}
     if kind == 1:
         return f"{values}".rstrip("}"), {}
     if kind == 2:
@@ -122,31 +115,23 @@ def scripted_reply(random: Random) -> tuple[str, dict[str, int]]:
 def test_replies_of_every_kind_about_conversations() -> None:
     """Each dimension is read by itself; one that cannot be read leaves the others as they are."""
     random = Random(7)  # noqa: S311
+    doc = {"part": "multi_turn", "language": "zh", "na": False, "category": ""}
     readings = []
     totals: dict[str, list[int]] = {name: [] for name in MT.dimensions}
     for _ in range(1500):
         text, points = scripted_reply(random)
         assert paper_points(MT, text) == (points or None), text
         replies = (text,) * len(MT.temperatures)
-        doc = {
-            "part": "multi_turn",
-            "language": "zh",
-            "truth": "",
-            "na": False,
-            "category": "",
-        }
-        readings.append(
-            read(doc, Judged("Friday.", replies, "unread"), scoring="paper")
-        )
+        judged = Judged("Friday.", replies, "unread")
+        readings.append(read(doc, judged, scoring="paper"))
         for name, point in points.items():
             totals[name].append(point)
     rows = [figures_of("mme_finance", doc, [reading]) for reading in readings]
     for name, points_read in totals.items():
         metric = "score" if name == "overall" else f"score_{name}"
         assert 375 < len(points_read) < 750
-        assert average(row[metric] for row in rows) == pytest.approx(
-            10 * sum(points_read) / 1500
-        )
+        of_all = average(row[metric] for row in rows)
+        assert of_all == pytest.approx(10 * sum(points_read) / 1500)
         read_only = average(row[f"{metric}_read"] for row in rows)
         assert read_only == pytest.approx(10 * sum(points_read) / len(points_read))
 

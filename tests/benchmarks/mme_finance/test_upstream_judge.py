@@ -98,16 +98,11 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
 
 def test_results_name_the_file(folder: str) -> None:
     rubric = rubric_named("upstream", language="en", data_dir=folder)
-    before, sha256 = (
-        rubric.facts()["rubric_sha256"],
-        hashlib.sha256(MMFIN.encode()).hexdigest(),
-    )
+    sha256 = hashlib.sha256(MMFIN.encode()).hexdigest()
     assert rubric.facts()["rubric"] == f"mme_finance_upstream_en@{sha256[:12]}"
-    Path(folder, "mmfin.py").write_text(
-        MMFIN.replace("Give points.", "Grade."), "utf-8"
-    )
+    Path(folder, "mmfin.py").write_text(MMFIN.replace("Give points.", "Grade."))
     other = rubric_named("upstream", language="en", data_dir=folder)
-    assert other.facts()["rubric_sha256"] != before
+    assert other.facts()["rubric_sha256"] != rubric.facts()["rubric_sha256"]
     assert "Grade." in other.messages(ITEM)[0]["content"][0]["text"]
 
 
@@ -132,13 +127,12 @@ def conversation_rubric(folder: str) -> Rubric:
 
 def test_the_message_about_a_turn(folder: str) -> None:
     rubric = conversation_rubric(folder)
-    assert rubric.messages(replace(ITEM, picture=Path("a.png"))) == [
-        {
-            "role": "user",
-            "content": "You grade a talk.\n(asked)\nQ?\n\n(right)\nx<AND>y<OR>z\n(/right)\n\n"
-            "(said)\n{mark} | 5\n(/said)",
-        }
-    ]
+    (message,) = rubric.messages(replace(ITEM, picture=Path("a.png")))
+    assert message["role"] == "user"
+    assert message["content"] == (
+        "You grade a talk.\n(asked)\nQ?\n\n(right)\nx<AND>y<OR>z\n(/right)\n\n"
+        "(said)\n{mark} | 5\n(/said)"
+    )
     assert rubric.facts()["rubric"].startswith("mme_finance_upstream_mt_zh@")
     Path(folder, "mmdu.py").write_text(MMDU.replace("(/said)", "(end)"), "utf-8")
     other = rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
@@ -156,20 +150,13 @@ def test_the_reply_about_a_turn(folder: str) -> None:
     text = f"Because. { ({**points, 'Creativity': 'none', 'Overall Score': 12}) }"
     assert rubric.score_of(text) is None
     judged = Judged("x", (text,), "unread", rubric)
-    doc = {
-        "part": "multi_turn",
-        "language": "zh",
-        "na": False,
-        "category": "",
-    }
+    doc = {"part": "multi_turn", "language": "zh", "na": False, "category": ""}
     reading = read(doc, judged, scoring="paper")
     assert isinstance(reading, JudgedReading)
-    assert reading.scores is not None and "creativity" not in reading.scores
-    assert (reading.answer, reading.scores["richness"], reading.judge_error) == (
-        10,
-        7,
-        False,
-    )
+    assert reading.scores is not None
+    assert "creativity" not in reading.scores
+    assert (reading.answer, reading.scores["richness"]) == (10, 7)
+    assert not reading.judge_error
     assert read(doc, judged, scoring="robust").unscored
 
 
