@@ -10,7 +10,7 @@ import pytest
 from chat_server import Answer, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.score import read_points
-from fin_tasks.endpoints import chat, outages
+from fin_tasks.endpoints import outages
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
@@ -187,26 +187,6 @@ def test_reasoning_without_a_reply(
         assert why in judged.error
         limits = {body["max_tokens"] for body in served.bodies}
         assert limits == ({3} if finish_reason == "stop" else {3, 4096})
-
-
-def test_a_malformed_reply_is_a_failure_of_its_row(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """tests/endpoints has more of them."""
-    monkeypatch.setattr(chat, "_RETRY_PAUSE", 0.01)
-    shapes: list[Any] = [None, {"choices": [None]}, b"[" * 100_000]
-
-    def reply(body: dict[str, Any]) -> Answer:
-        number = number_of(body)
-        return (200, {}, shapes[number]) if number < 3 else completion("4")
-
-    with serve(reply) as served:
-        judge = judge_of(served.base_url, concurrency=32)
-        judged = judge_items(items_of(10), EN, judge, settings=settings)
-    assert scores(judged) == [None] * 3 + [4] * 7
-    assert all("expected a reply, got" in row.error for row in judged[:3])
-    with pytest.raises(JudgeError, match="3 of 10"):
-        check_failures(judged, EN, 0.2)
 
 
 def test_replies_outlive_an_outage(settings: Settings) -> None:
