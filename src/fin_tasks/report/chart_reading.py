@@ -66,6 +66,7 @@ def key_of(run: Run, result: TaskResult) -> Key:
 
 
 def _share_of(rows: DataFrame) -> Share:
+    """Return the share of right answers of a model, and what its answers would get by chance."""
     chances: list[Floats] = []
     excess: list[Floats] = []
     charts: list[str] = []

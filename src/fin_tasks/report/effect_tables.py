@@ -49,6 +49,7 @@ def write_effects(report: Report, tables: Path, figures: Path) -> None:
 
 
 def _markdown(effects: Sequence[Effect]) -> str:
+    """Return a table with a row for each statement, and a column for each mitigation."""
     mitigations = list(dict.fromkeys(effect.mitigation for effect in effects))
     mitigations.sort(key=lambda name: name != NO_MITIGATION)
     cells: dict[tuple[str, str], dict[str, Effect]] = {}
@@ -72,8 +73,8 @@ def _markdown(effects: Sequence[Effect]) -> str:
     for (heading, statement), by_mitigation in cells.items():
         texts = []
         for name in mitigations:
-            is_known = name in by_mitigation
-            texts.append(change_text(by_mitigation[name]) if is_known else "–")
+            known = by_mitigation.get(name)
+            texts.append(change_text(known) if known else "–")
         first = next(iter(by_mitigation.values()))
         figures = [share(first.flipped), index_text(first), charts_text(first)]
         windows = f"{first.n_windows} of {first.n_stocks} stocks"

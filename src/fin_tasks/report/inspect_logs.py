@@ -18,6 +18,7 @@ from .model import Run
 _UNREAD = {"messages", "events", "store", "attachments"}
 _SERVICES = {"azure", "bedrock", "vertex"}
 """Services that stand between a provider and a model in inspect_ai's names of models."""
+_DECODING = ("temperature", "max_tokens", "reasoning_effort", "reasoning_tokens")
 
 
 def read_log(path: Path, name: str) -> Run:
@@ -46,6 +47,7 @@ def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
 
 
 def _line(where: str, epochs: list[Any], scoring: str) -> Json:
+    """Return the epochs of a sample under a scoring as a line of lm-eval's samples."""
     scores = []
     for sample in epochs:
         if scoring not in sample.scores:
@@ -106,12 +108,7 @@ def _decoding_options(log: Any) -> Json:
     """Return the options of inspect_ai that say how responses were generated."""
     options = {}
     for config in (log.eval.model_generate_config, log.plan.config):
-        for name in (
-            "temperature",
-            "max_tokens",
-            "reasoning_effort",
-            "reasoning_tokens",
-        ):
+        for name in _DECODING:
             value = getattr(config, name, None)
             if value is not None:
                 options[name] = value
@@ -119,6 +116,7 @@ def _decoding_options(log: Any) -> Json:
 
 
 def _metadata(log: Any) -> Json:
+    """Return the task's metadata, with the model that judged and the tokens that were used."""
     metadata = dict(log.eval.metadata or {})
     judge = dict(metadata.pop("judge", {}))
     grader = (log.eval.model_roles or {}).get(judge.pop("role", "grader"))

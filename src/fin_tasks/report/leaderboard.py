@@ -150,6 +150,7 @@ def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> N
 
 
 def _board_runs(report: Report) -> list[BoardRun]:
+    """Return the runs as a leaderboard has them: one for each result."""
     labels = _labels(report)
     return [
         BoardRun(

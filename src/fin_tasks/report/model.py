@@ -239,6 +239,7 @@ def headline(result: TaskResult) -> str:
 
 @cache
 def _known_metrics() -> dict[str, Metric]:
+    """Return the metrics that the files `metrics.csv` of the benchmarks describe."""
     metrics = {}
     for benchmark in (OTHER, *all_benchmarks().values()):
         text = benchmark.text_of("metrics.csv") or ""

@@ -253,6 +253,7 @@ def _means_over_windows(
 
 
 def _remark_on_mean(lines: DataFrame, n_windows: int) -> str:
+    """Say what a mean over window sizes lacks; empty if it lacks nothing."""
     notes = []
     if len(lines) < n_windows:
         notes.append(f"mean over {len(lines)} of {n_windows} windows")

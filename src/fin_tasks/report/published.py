@@ -40,6 +40,7 @@ def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, Boa
 
 
 def _run_of(publisher: Benchmark, row: Mapping[str, str]) -> BoardRun:
+    """Return what a paper's table says of a model, as a run."""
     source = row.get("paper") or row["source"]
     facts = {
         "paper": publisher.published.titles.get(source, source),

@@ -59,6 +59,7 @@ def keep_beside(
 
 
 def _named(name: str, recorded: Sequence[Run]) -> set[str]:
+    """Return the recorded runs of a name such as `financemath:gpt-4*`."""
     benchmark, colon, model = name.partition(":")
     if not colon:
         benchmark, model = "*", name
@@ -98,6 +99,7 @@ def _nearest(reports: Mapping[str, Report], scoring: str) -> set[str]:
 
 
 def _nothing_found(name: str) -> str:
+    """Say that a name means no recorded run, and how such runs are got."""
     benchmark, colon, model = name.partition(":")
     get = "fin-tasks recordings BENCHMARK --out RESULTS"
     if colon:

@@ -147,6 +147,7 @@ def _reading(value: Any) -> Json:
 
 
 def _texts(value: Any, name: str = "") -> Iterator[str]:
+    """Yield all texts for the model in what was sent, without roles and pictures."""
     if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
         with suppress(ValueError):
             value = json.loads(value)

@@ -141,6 +141,7 @@ def _more_of(entry: Entry, texts: _Texts) -> Json:
 
 
 def _runs(board: Leaderboard) -> list[Json]:
+    """Return what the page shows of each run."""
     files = {}
     for entry in board.entries:
         if entry.results_file:

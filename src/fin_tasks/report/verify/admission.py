@@ -89,6 +89,7 @@ def admit(
 
 
 def _check_places(submission: Path, board: Path) -> None:
+    """Raise ConfigError if the submission is no folder, or one of the two folders holds the other."""
     if not submission.is_dir():
         raise ConfigError(
             f"{submission}: expected the folder of one submission, found none."
