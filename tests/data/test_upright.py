@@ -1,3 +1,5 @@
+"""Pictures that are stored on their side, and formats that chat models do not take."""
+
 import io
 from pathlib import Path
 
@@ -13,7 +15,8 @@ def content(form: str, orientation: int | None = None, mode: str = "RGB") -> byt
     """Four quarters of different grays, 64 by 32."""
     image = Image.new("L", (2, 2))
     image.putdata(GRAYS)
-    out, note = io.BytesIO(), Image.Exif()
+    out = io.BytesIO()
+    note = Image.Exif()
     note[0x0112] = orientation or 1
     large = image.resize((64, 32), Image.Resampling.NEAREST).convert(mode)
     large.save(out, form, exif=note.tobytes() if orientation else b"")
@@ -28,7 +31,8 @@ def content(form: str, orientation: int | None = None, mode: str = "RGB") -> byt
 def test_a_picture_is_shown_upright(
     tmp_path: Path, form: str, orientation: int | None, order: list[int]
 ) -> None:
-    path, copies = tmp_path / "a", tmp_path / "copies"
+    path = tmp_path / "a"
+    copies = tmp_path / "copies"
     path.write_bytes(content(form, orientation))
     shown = upright_file(path, copies)
     if not order:
@@ -41,7 +45,8 @@ def test_a_picture_is_shown_upright(
 
 
 def test_formats_that_chat_models_do_not_take(tmp_path: Path) -> None:
-    path, copies = tmp_path / "a.jpg", tmp_path / "copies"
+    path = tmp_path / "a.jpg"
+    copies = tmp_path / "copies"
     for form, mode in (("BMP", "RGB"), ("TIFF", "CMYK"), ("TIFF", "F")):
         path.write_bytes(content(form, mode=mode))
         copy = upright_file(path, copies)

@@ -84,8 +84,9 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     assert (found["split"], found["source"]) == ("unknown", "unknown")
     results = json.loads(Path(found["results"]).read_text())
     metadata = results["configs"]["mme_finance_en"]["metadata"]
-    provenance, facts = metadata["provenance"], metadata["judge"]
+    provenance = metadata["provenance"]
     assert (provenance["split"], provenance["source"]) == ("unknown", "unknown")
+    facts = metadata["judge"]
     assert results["model_name"] == "gpt"
     assert (facts["model"], facts["rubric"]) == ("m", "mme_finance_en@2")
     assert facts["usage"]["prompt_tokens"] == 700
@@ -93,10 +94,8 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     stamp = Path(found["results"]).stem.removeprefix("results")
     (samples,) = Path(found["results"]).parent.glob(f"samples_*{stamp}.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    paper, robust = (
-        [line for line in lines if line["filter"] == name]
-        for name in ("paper", "robust")
-    )
+    paper = [line for line in lines if line["filter"] == "paper"]
+    robust = [line for line in lines if line["filter"] == "robust"]
     assert [line["doc"]["id"] for line in paper] == ["7", "3", "5", "9"]
     assert [line["score"] for line in paper] == [100, 40, 60, 0]
     assert [line["score"] for line in robust] == [100, None, 60, None]

@@ -45,7 +45,8 @@ def test_many_predictions_and_a_bad_server(
 ) -> None:
     """Slow, limits rates, breaks and babbles: every item is accounted for, and a rerun asks for the failed ones."""
     counts: Counter[Any] = Counter()
-    lock, repaired = threading.Lock(), threading.Event()
+    lock = threading.Lock()
+    repaired = threading.Event()
     items = items_of(60)
     numbers = range(60)
     babbled = [n for n in numbers if n % 10 == 3]
@@ -53,7 +54,8 @@ def test_many_predictions_and_a_bad_server(
     failed = [5, 55]
 
     def answer(body: dict[str, Any]) -> Answer:
-        n, temperature = number_of(body), body["temperature"]
+        n = number_of(body)
+        temperature = body["temperature"]
         with lock:
             counts[n, temperature] += 1
             is_bad = counts[n, temperature] == 1 and not repaired.is_set()
@@ -204,7 +206,8 @@ def test_replies_outlive_an_outage(settings: Settings) -> None:
 def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
     item = items_of(1)[0]
     silent = Item(**{**vars(item), "response": "Failed to obtain answer via API."})
-    (document := tmp_path / "broken.png").write_bytes(b"%PDF-1.7")
+    document = tmp_path / "broken.png"
+    document.write_bytes(b"%PDF-1.7")
     blind = Item(**{**vars(item), "picture": document})
     odd = Item(**{**vars(item), "category": "No such"})
     with serve(lambda _: completion("4")) as served:
@@ -222,9 +225,8 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_costs(settings: Settings, tmp_path: Path) -> None:
-    (path := tmp_path / "prices.yaml").write_text(
-        "date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n"
-    )
+    path = tmp_path / "prices.yaml"
+    path.write_text("date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n")
     with serve(lambda _: completion("4", usage=(1_000_000, 100_000))) as served:
         judge = judge_of(served.base_url, prices=read_prices(path))
         judge_items(items_of(2), EN, judge, settings=settings)

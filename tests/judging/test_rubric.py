@@ -23,6 +23,7 @@ REPLIES, TRIES, SEVEN = (
 FILE = Path(__file__).parents[2] / "judges" / "mme_finance_en.yaml"
 TEXT = FILE.read_text("utf-8")
 EN = load_rubric("mme_finance_en")
+EN_HASH = EN.facts()["rubric_sha256"]
 MT = load_rubric("mme_finance_mt_zh")
 ITEM = Item(question="Which day?", answer="Friday", response="Friday.", category="OCR")
 
@@ -67,20 +68,21 @@ def test_seven_dimensions(case: dict[str, Any]) -> None:
 
 
 def test_the_judge_is_told_everything(tmp_path: Path) -> None:
-    (picture := tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    system, user = EN.messages(
-        replace(ITEM, picture=picture, background="A weekly chart.")
-    )
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    item = replace(ITEM, picture=picture, background="A weekly chart.")
+    system, user = EN.messages(item)
     text, image = user["content"]
     category = EN.categories["OCR"]
-    told = [
+    for part in (
         category.requirements,
         EN.points["objective"].splitlines()[0],
         "Which day?",
         "Friday.",
         "A weekly chart.",
-    ]
-    assert all(part in text["text"] for part in (*told, category.examples[1].response))
+        category.examples[1].response,
+    ):
+        assert part in text["text"]
     assert image["image_url"]["url"].startswith("data:image/png;base64,")
     assert "whole number" in system["content"]
 
@@ -111,18 +113,14 @@ def test_a_response_is_shown_without_thoughts_and_other_turns(
     assert f"\n{shown}\nEND RESPONSE" in text_of(replace(ITEM, response=response))
 
 
-EN_HASH = EN.facts()["rubric_sha256"]
-
-
 def test_what_changes_the_hash(tmp_path: Path) -> None:
-    (path := tmp_path / "own.yaml").write_text(
-        TEXT.replace('version: "2"', 'version: "9"'), "utf-8"
-    )
-    assert load_rubric(path).facts()["rubric_sha256"] == EN_HASH
-    assert load_rubric(path).facts()["rubric"] == "mme_finance_en@9"
+    path = tmp_path / "own.yaml"
+    path.write_text(TEXT.replace('version: "2"', 'version: "9"'), "utf-8")
+    facts = load_rubric(path).facts()
+    assert facts["rubric_sha256"] == EN_HASH
+    assert facts["rubric"] == "mme_finance_en@9"
     path.write_text(
-        TEXT.replace("0 if the response is wrong.", "1 if the response is wrong."),
-        "utf-8",
+        TEXT.replace("0 if the response is", "1 if the response is"), "utf-8"
     )
     assert load_rubric(path).facts()["rubric_sha256"] != EN_HASH
 
@@ -148,7 +146,8 @@ BOMB = "\n".join(
     ],
 )
 def test_files_that_are_no_rubric(tmp_path: Path, change: Any) -> None:
-    (path := tmp_path / "own.yaml").write_text(change(TEXT), "utf-8")
+    path = tmp_path / "own.yaml"
+    path.write_text(change(TEXT), "utf-8")
     started = time.process_time()
     with pytest.raises(ConfigError, match=r"own\.yaml"):
         load_rubric(path)

@@ -1,3 +1,5 @@
+"""Dense retrieval with a model that counts letters, and options that cannot be used."""
+
 from pathlib import Path
 
 import numpy as np

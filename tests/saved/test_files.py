@@ -41,7 +41,8 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_form_is_read_as_text(tmp_path: Path, suffix: str) -> None:
-    WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
+    path = tmp_path / f"model_set{suffix}"
+    WRITERS[suffix](path)
     rows = read_saved_rows(path)
     expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
     texts = [text for row in rows for text in row.texts]
@@ -91,9 +92,10 @@ def test_a_finish_reason_marks_what_was_cut_off(
 
 
 def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "model_set.xlsx"
     short = pd.DataFrame(ROWS)
     short["prediction"] = short["prediction"].str[:100]
-    short.to_excel(path := tmp_path / "model_set.xlsx", index=False)
+    short.to_excel(path, index=False)
     # Our adapter of VLMEvalKit writes first what was asked.
     write_lines(tmp_path / "model_set_responses.jsonl", [{"provenance": {}}, *ROWS])
     assert [row.texts for row in read_saved_rows(path)] == [
@@ -176,7 +178,8 @@ def test_a_row_that_cannot_be_used_is_one_sentence(
 def test_files_that_are_refused_soon(
     tmp_path: Path, suffix: str, write: Callable[[Path], Any]
 ) -> None:
-    write(path := tmp_path / f"hostile{suffix}")
+    path = tmp_path / f"hostile{suffix}"
+    write(path)
     started = time.process_time()
     with pytest.raises(DataError, match="hostile"):
         read_saved_rows(path)
