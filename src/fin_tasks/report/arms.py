@@ -81,7 +81,7 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
         rows = rows.assign(window=window)[is_size & rows["arm"].notna()]
         if rows.empty:
             continue
-        mode = "text" if conditions.mode == "text" else "image"
+        mode = conditions.prices_as
         without_arm = _without_arm(result)
         key = (run.model, family, mode)
         first = first_by_key.setdefault(key, without_arm)

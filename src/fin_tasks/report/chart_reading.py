@@ -61,7 +61,7 @@ def shares_read(report: Report, scoring: str) -> Mapping[Key, Share]:
 
 def key_of(run: Run, result: TaskResult) -> Key:
     """Return the key of the share that belongs to a result."""
-    mode = "text" if conditions_of(result).mode == "text" else "image"
+    mode = conditions_of(result).prices_as
     return run.model, mode, result.settings.get("anonymize") is True
 
 

@@ -41,6 +41,11 @@ class Conditions(NamedTuple):
         """Return the conditions for people."""
         return " · ".join(value for value in self if value not in ("", "none"))
 
+    @property
+    def prices_as(self) -> str:
+        """How a task of DynoStock shows prices: `text` for tables, `image` for charts."""
+        return "text" if self.mode == "text" else "image"
+
 
 CONDITIONS = Conditions._fields
 

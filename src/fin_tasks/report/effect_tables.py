@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
+from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.charts.figures import drawing, save
 from fin_tasks.errors import DataError, escape
 
@@ -34,7 +35,7 @@ _MAX_NAME = 100
 def write_effects(report: Report, tables: Path, figures: Path) -> None:
     """Write a table and a figure of the effects of statements, if the report has rows of them."""
     sections = []
-    for scoring in ("paper", "robust"):
+    for scoring in SCORINGS:
         try:
             effects = effects_of(report, scoring)
         except DataError:

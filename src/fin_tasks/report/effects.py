@@ -149,7 +149,7 @@ def effect_rows(report: Report, scoring: str) -> DataFrame:
             rows.assign(
                 model=run.model,
                 windows=windows,
-                mode="text" if conditions.mode == "text" else "image",
+                mode=conditions.prices_as,
                 anonymized=result.settings.get("anonymize") is True,
                 setting=setting_id(_without_own(result))[:6],
                 statement=str(result.settings.get("statement.name") or family),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.charts.figures import drawing, save
 from fin_tasks.errors import DataError, escape
 
@@ -32,7 +33,7 @@ _SPREAD = 1.0
 
 def draw_window_figures(report: Report, folder: Path) -> None:
     """Draw bias index and accuracy by window size under each scoring, if the report has rows of DynoStock."""
-    for scoring in ("paper", "robust"):
+    for scoring in SCORINGS:
         try:
             rows, _ = arm_rows(report, scoring)
         except DataError:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import fin_tasks
+from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.stats.pairs import ALPHA
 
@@ -54,7 +55,7 @@ def board(
     tasks: dict[str, BoardTask] = {}
     if papers:
         tasks |= _add_published(leaderboard, report)
-    shares = {scoring: shares_read(report, scoring) for scoring in ("paper", "robust")}
+    shares = {scoring: shares_read(report, scoring) for scoring in SCORINGS}
     for name, members in scored_tasks(report, any_decoding=any_decoding).items():
         ranking = rank_task(members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
@@ -75,7 +76,7 @@ def board(
             )
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)
-    for scoring in ("paper", "robust"):
+    for scoring in SCORINGS:
         gaps, gap_notes = gaps_of(report, Options(scoring=scoring))
         leaderboard.gaps += gaps
         notes += gap_notes
