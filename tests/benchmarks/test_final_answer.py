@@ -7,11 +7,7 @@ from figures import figures_of
 
 from fin_tasks.answers.cut_off import CutOffResponse
 from fin_tasks.benchmarks.bizbench import score as bizbench
-from fin_tasks.benchmarks.final_answer import (
-    Kind,
-    item_of,
-    read_by_model,
-)
+from fin_tasks.benchmarks.final_answer import Kind, item_of, read_by_model
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.judging.item import Judged
@@ -29,11 +25,14 @@ TRUTH = "a truth that nobody may see"
 def doc_of(task: str, **more: Any) -> dict[str, Any]:
     doc = {
         "task": task,
+        "subset": task,
         "mode": "cot",
         "question": "What is asked?",
+        "choices": CHOICES if task == "mcq" else [],
         "ground_truth": TRUTH,
+        "target": TRUTH,
     }
-    return {**doc, "choices": CHOICES if task == "mcq" else [], "target": TRUTH, **more}
+    return {**doc, **more}
 
 
 def judged(response: str, *replies: str, error: str = "") -> Judged:
@@ -47,11 +46,14 @@ def test_the_model_sees_question_choices_and_response_and_not_the_truth(
     kind: str, task: str
 ) -> None:
     item = xfinbench.reader_item(doc_of(task), f"<think>42</think>{SILENT[kind]}")
-    assert item is not None and item.category == kind
+    assert item is not None
+    assert item.category == kind
     shown = str(load_rubric("final_answer").messages(item))
-    assert "What is asked?" in shown and SILENT[kind][:20] in shown
+    assert "What is asked?" in shown
+    assert SILENT[kind][:20] in shown
     assert ("B. Rates fall." in shown) == (kind == "letter")
-    assert TRUTH not in shown and "42" not in shown
+    assert TRUTH not in shown
+    assert "42" not in shown
 
 
 @pytest.mark.parametrize(
@@ -66,10 +68,7 @@ def test_the_model_sees_question_choices_and_response_and_not_the_truth(
 )
 def test_the_model_is_not_asked(response: str) -> None:
     assert xfinbench.reader_item(doc_of("bool"), response) is None
-
-
-def test_functions_are_not_for_the_model() -> None:
-    assert bizbench.reader_item({"kind": "code", "options": []}, "return 1") is None
+    assert bizbench.reader_item({"kind": "code"}, response) is None
 
 
 def test_long_texts_are_cut() -> None:
@@ -134,9 +133,7 @@ def test_another_reply_leaves_the_response_unscored(kind: Kind, reply: str) -> N
 def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
     scoring: str,
 ) -> None:
-    doc = doc_of(
-        "bool", subset="bool", capabilities=[], has_table=None, ground_truth="1"
-    )
+    doc = doc_of("bool", ground_truth="1")
     response = judged(SILENT["verdict"], error="no connection")
     reading = xfinbench.read(doc, response, scoring=scoring)
     values = xfinbench.metric_values(doc, [reading])
@@ -146,11 +143,10 @@ def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
 
 
 def test_the_authors_readers_ignore_the_model() -> None:
-    doc = doc_of("bool", subset="bool", ground_truth="1")
+    doc = doc_of("bool", ground_truth="1")
     response = judged(SILENT["verdict"], "true")
-    readings = [
-        xfinbench.read(doc, response, scoring=name) for name in ("paper", "robust")
-    ]
-    assert [reading.answer for reading in readings] == [None, 1]
-    assert [reading.by for reading in readings] == ["rules", "model"]
-    assert figures_of("xfinbench", doc, readings)["read_by_model"] == 0.5
+    paper = xfinbench.read(doc, response, scoring="paper")
+    robust = xfinbench.read(doc, response, scoring="robust")
+    assert (paper.answer, paper.by) == (None, "rules")
+    assert (robust.answer, robust.by) == (1, "model")
+    assert figures_of("xfinbench", doc, [paper, robust])["read_by_model"] == 0.5

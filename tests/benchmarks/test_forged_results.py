@@ -7,12 +7,8 @@ import pytest
 from forged_frames import forged_frames
 from hypothesis import example, given, settings
 
-from fin_tasks.benchmarks.bizbench import data as bizbench_data
-from fin_tasks.benchmarks.bizbench import score as bizbench
-from fin_tasks.benchmarks.financemath import data as financemath_data
-from fin_tasks.benchmarks.financemath import score as financemath
-from fin_tasks.benchmarks.xfinbench import data as xfinbench_data
-from fin_tasks.benchmarks.xfinbench import score as xfinbench
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.sandbox import Outcome, Ran, Status, open_runner
 from fin_tasks.sandbox.process import decode_frame
 
@@ -48,42 +44,35 @@ def solution():
 REFERENCE = Outcome(status=Status.ok, value=str([[float(n)] for n in range(1, 25)]))
 
 
-def first_document(splits: dict[str, Any]) -> dict[str, Any]:
-    (documents,) = splits.values()
-    document: dict[str, Any] = documents[0]
-    return document
-
-
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
     with open_runner(workers=1) as runner:
         return runner.run(list(FORGERIES.values()))
 
 
-@pytest.fixture(
-    scope="module", params=["xfinbench", "financemath", "fincode", "formulaeval"]
+TASKS = (
+    "xfinbench_calc_pot",
+    "financemath_pot",
+    "financereasoning_easy_pot",
+    "bizbench_fincode",
+    "bizbench_formulaeval",
 )
-def scorer(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
-    """Return a benchmark's scorer, and a document that asks for a program."""
-    if request.param == "xfinbench":
-        splits = xfinbench_data.load(subset="calc", mode="pot", source="sample")
-        return xfinbench, first_document(splits)
-    if request.param == "financemath":
-        return financemath, first_document(
-            financemath_data.load(mode="pot", source="sample")
-        )
-    mode = {"fincode": "pot", "formulaeval": "code"}[request.param]
-    splits = bizbench_data.load(part=request.param, mode=mode, source="sample")
-    return bizbench, first_document(splits)
+
+
+@pytest.fixture(scope="module", params=TASKS)
+def task(request: pytest.FixtureRequest) -> tuple[Any, Document]:
+    """Return the scorer of a task, and a document that asks for a program."""
+    file = TaskFile(request.param)
+    docs, _ = file.load({"source": "sample"})
+    return file.scorer, docs[0]
 
 
 @pytest.mark.parametrize("scoring", ["paper", "robust"])
 def test_a_forged_result_is_scored(
-    scorer: tuple[Any, dict[str, Any]], scoring: str, outcomes: list[Outcome]
+    task: tuple[Any, Document], scoring: str, outcomes: list[Outcome]
 ) -> None:
-    module, document = scorer
     for outcome in outcomes:
-        assert_scored(module, document, outcome, scoring)
+        assert_scored(*task, outcome, scoring)
 
 
 @pytest.mark.parametrize("scoring", ["paper", "robust"])
@@ -91,19 +80,15 @@ def test_a_forged_result_is_scored(
 @given(frame=forged_frames())
 @example(frame=b"ok\n1\n3.0\nabc")
 def test_no_frame_makes_a_scorer_fail(
-    scorer: tuple[Any, dict[str, Any]], scoring: str, frame: bytes
+    task: tuple[Any, Document], scoring: str, frame: bytes
 ) -> None:
-    module, document = scorer
-    assert_scored(module, document, decode_frame(frame), scoring)
+    assert_scored(*task, decode_frame(frame), scoring)
 
 
-def assert_scored(
-    module: Any, document: dict[str, Any], outcome: Outcome, scoring: str
-) -> None:
-    outcomes = (outcome, REFERENCE) if document.get("kind") == "code" else (outcome,)
-    response = Ran("", outcomes)
-    reading = module.read(document, response, scoring=scoring)
+def assert_scored(scorer: Any, doc: Document, outcome: Outcome, scoring: str) -> None:
+    outcomes = (outcome, REFERENCE) if doc.get("kind") == "code" else (outcome,)
+    reading = scorer.read(doc, Ran("", outcomes), scoring=scoring)
     assert json.dumps(reading.to_dict(), allow_nan=False)
-    module.compare(document, reading)
-    values = module.metric_values(document, [reading])
+    scorer.compare(doc, reading)
+    values = scorer.metric_values(doc, [reading])
     assert values["acc"] in (0.0, 1.0, None)
