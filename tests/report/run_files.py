@@ -106,6 +106,14 @@ def claim(file: Path, task: str, **totals: float) -> None:
     file.write_text(json.dumps(content))
 
 
+def with_decoding(file: Path, **options: Any) -> None:
+    """Write options of generation into a results file."""
+    content = json.loads(file.read_text())
+    for config in content["configs"].values():
+        config["generation_kwargs"] = options
+    file.write_text(json.dumps(content))
+
+
 def board_of(folder: Path, **options: Any) -> Leaderboard:
     """Return the board of the runs in a folder, without the papers' figures."""
     return board(read([folder]), **{"papers": False, **options})

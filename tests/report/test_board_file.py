@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import PROVENANCE, scored, write_run
+from run_files import PROVENANCE, scored, with_decoding, write_run
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
@@ -62,13 +62,15 @@ def test_board_file_names_models_and_hides_runs(tmp_path: Path) -> None:
         "models:\n"
         "  org/a: {name: Ash, size: 7B, license: MIT, open_weights: true,"
         " link: 'https://example.org/a', submitter: Ada}\n"
-        "hidden: [c]\n"
+        "hidden: [c, gone]\n"
         "first_view: [financemath]\n"
     )
     out = tmp_path / "out"
     written = write_report(tmp_path / "runs", out, published=False).leaderboard
     assert written.title == "Our board"
     assert written.first_view == ["financemath"]
+    (problem,) = written.problems
+    assert problem.message == "board.yaml, hidden: 'gone' is no run."
     assert {run.model for run in written.runs} == {"org/a", "org/b"}
     assert written.models["org/a"].name == "Ash"
     assert written.models["org/a"].open_weights is True
@@ -99,19 +101,6 @@ def test_what_does_not_fit_is_one_sentence_with_the_key(
         read_board_file([tmp_path])
     assert said in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_hidden_run_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    write_run(tmp_path / "runs" / "a", {TASK: rows(0.5)})
-    (tmp_path / "runs" / "board.yaml").write_text("hidden: [gone]")
-    (problem,) = board_of(tmp_path / "runs").problems
-    assert problem.message == "board.yaml, hidden: 'gone' is no run."
-
-
-def with_decoding(file: Path, **options: Any) -> None:
-    content = json.loads(file.read_text())
-    content["configs"][TASK]["generation_kwargs"] = options
-    file.write_text(json.dumps(content))
 
 
 @pytest.mark.parametrize(

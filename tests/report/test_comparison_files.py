@@ -1,12 +1,11 @@
 """What `compare --out` writes, and what results may be compared by."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import scored, write_run
+from run_files import scored, with_decoding, write_run
 from typer.testing import CliRunner
 
 import fin_tasks
@@ -51,16 +50,11 @@ def test_settings_of_one_model(tmp_path: Path, name: str) -> None:
     for number, values in enumerate((GOOD, BAD)):
         folder = tmp_path / str(number)
         tasks = {"financemath": scored(*values)}
-        if name == "judge":
-            judge = {"judge": {"model": f"j{number}"}}
-            write_run(folder, tasks, model="m", metadata=judge)
-            continue
-        options = {"limit": "max_gen_toks"}
-        kwargs = {"do_sample": True, options.get(name, name): number + 1}
-        file = write_run(folder, tasks, model="m")
-        content = json.loads(file.read_text())
-        content["configs"]["financemath"]["generation_kwargs"] = kwargs
-        file.write_text(json.dumps(content))
+        judge = {"judge": {"model": f"j{number}"}} if name == "judge" else {}
+        file = write_run(folder, tasks, model="m", metadata=judge)
+        if name != "judge":
+            option = {"limit": "max_gen_toks"}.get(name, name)
+            with_decoding(file, do_sample=True, **{option: number + 1})
     lines = compared(tmp_path, name)
     assert len(lines) == 2
     assert lines["difference"].dropna().tolist() == [-0.5]

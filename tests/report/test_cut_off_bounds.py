@@ -128,8 +128,8 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.25, 1.0)
 
 
-def test_tables_and_csv(tmp_path: Path) -> None:
-    write_models(tmp_path, {"half": HALF, "seven": SEVEN})
+def test_tables_and_comparisons_name_lower_bounds(tmp_path: Path) -> None:
+    folders = write_models(tmp_path, {"half": HALF, "seven": SEVEN})
     values = values_table(board_of(tmp_path))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
     assert (of_half.cut_off, of_half.upper, of_half.doubts) == (0.4, 0.9, "")
@@ -141,10 +141,6 @@ def test_tables_and_csv(tmp_path: Path) -> None:
     order = [line for line in lines if "half" in line or "seven" in line]
     assert order[0].startswith("| seven | ")
     assert "**70.0" not in text  # the best only if nothing is open
-
-
-def test_compare_names_lower_bounds(tmp_path: Path) -> None:
-    folders = write_models(tmp_path, {"half": HALF, "seven": SEVEN})
     found = compare({one.name: report.read([one]) for one in folders}, Options())
     (note,) = (note for note in found.notes if "lower bound" in note)
     assert "half has a lower bound: 40.0 % of the responses were cut off" in note

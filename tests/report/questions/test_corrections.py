@@ -251,12 +251,15 @@ def accuracies(found: Leaderboard) -> dict[str, Entry]:
     return {entry.model: entry for entry in entries if "robust" in entry.task}
 
 
-def test_a_leaderboard_lists_corrections_and_has_both_values(
+def test_a_report_lists_corrections_and_has_both_values(
     runs: Path, tmp_path: Path
 ) -> None:
     not_asked = correction("q9", exclude=True)
-    path = write(tmp_path, {**Q1, "by": "Ada"}, Q3, not_asked)
-    found = board(read(runs, corrections=path), papers=False)
+    reason = {"reason": "No | answer"}
+    path = write(tmp_path, {**Q1, "by": "Ada"}, {**Q3, **reason}, not_asked)
+    out = tmp_path / "report"
+    options = {"samples": False, "published": False}
+    found = write_report(runs, out, corrections=path, **options).leaderboard
     listed = {one.id: one for one in found.question_corrections}
     assert listed.keys() == {"q1", "q3"}
     assert (listed["q1"].published, listed["q1"].truth) == ("250", "2.5")
@@ -276,19 +279,11 @@ def test_a_leaderboard_lists_corrections_and_has_both_values(
         assert published.doubts == entry.doubts == []
         # They are not ranked together.
         assert published.group != entry.group
-
-
-def test_tables_link_to_the_corrections_and_name_both_values(
-    runs: Path, tmp_path: Path
-) -> None:
-    path = write(tmp_path, {**Q3, "reason": "No | answer"})
-    out = tmp_path / "report"
-    write_report(runs, out, corrections=path, samples=False, published=False)
     table = (out / "tables" / "financemath.md").read_text()
     assert "(corrections.md)" in table
     assert "50.0 without the corrections" in table
-    listed = (out / "tables" / "corrections.md").read_text()
-    assert r"| financemath | q3 | 40 | excluded | No \| answer |" in listed
+    corrections = (out / "tables" / "corrections.md").read_text()
+    assert r"| financemath | q3 | 40 | excluded | No \| answer |" in corrections
     line = pd.read_csv(out / "leaderboard.csv").query("metric == 'acc'")
     assert line["uncorrected"].dropna().tolist()[-1] in (0.25, 0.5)
 
