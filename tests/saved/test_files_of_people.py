@@ -82,10 +82,8 @@ def run(*words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def more(name: str) -> list[str]:
-    sample = ["--metadata", '{"source": "sample"}']
-    options = {"unusual_names.csv": COLUMNS, "other_questions.csv": sample}
-    return options.get(name, [])
+def columns_of(name: str) -> list[str]:
+    return COLUMNS if name == "unusual_names.csv" else []
 
 
 def check_refusal(done: Result, name: str) -> None:
@@ -109,7 +107,10 @@ def test_the_files_are_those_that_the_script_writes(tmp_path: Path) -> None:
 def test_replay_scores_a_file_or_refuses_it(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    done = run("replay", "task", TASK, HERE / name, "--json", *more(name))
+    options = columns_of(name)
+    if name == "other_questions.csv":
+        options = ["--metadata", '{"source": "sample"}']
+    done = run("replay", "task", TASK, HERE / name, "--json", *options)
     if name in REFUSED:
         check_refusal(done, name)
         return
@@ -135,9 +136,8 @@ def test_judge_asks_about_a_file_or_refuses_it(
     name: str, grades: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = ["--rubric", "mme_finance_en", "--model", "m", "--base-url", "http://x/v1"]
-    columns = more(name) if name == "unusual_names.csv" else []
-    options = [*words, "--no-image", "--dry-run", "--json", *columns]
-    done = run("judge", grades / name, *options)
+    options = ["--no-image", "--dry-run", "--json", *columns_of(name)]
+    done = run("judge", grades / name, *words, *options)
     if name == "repeated_row.csv":
         assert "expected each id once" in str(done.exception)
         return
@@ -153,8 +153,7 @@ def test_judge_asks_about_a_file_or_refuses_it(
 def test_label_draws_from_a_file_or_refuses_it(name: str, tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(STUDY)
     options = ["--study", tmp_path / "study.yaml", "--out", tmp_path / "sheet.csv"]
-    columns = more(name) if name == "unusual_names.csv" else []
-    done = run("label", "draw", HERE / name, *options, *columns)
+    done = run("label", "draw", HERE / name, *options, *columns_of(name))
     if name in REFUSED:
         check_refusal(done, name)
         return
@@ -190,14 +189,11 @@ def test_a_new_process_reads_a_log() -> None:
 def test_rows_of_other_tasks_are_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answered = [
-        *sample_answers("xfinbench_bool")[:3],
-        *sample_answers("xfinbench_calc")[:2],
-    ]
+    answered = sample_answers("xfinbench_bool")[:3]
+    answered += sample_answers("xfinbench_calc")[:2]
     objects = [{"id": row.id, "response": row.response} for row in answered]
-    (tmp_path / "a.json").write_text(
-        json.dumps([*objects, {"id": "x", "response": ""}])
-    )
+    objects.append({"id": "x", "response": ""})
+    (tmp_path / "a.json").write_text(json.dumps(objects))
     done = run("replay", "task", "xfinbench_bool", tmp_path / "a.json", "--json")
     assert json.loads(done.stdout)["n"] == 3
     assert "3 of 6 rows are not of xfinbench_bool" in caplog.text
@@ -231,10 +227,11 @@ def test_several_files_have_names_that_a_person_would_choose(
 
 
 def test_several_files_are_several_runs(tmp_path: Path) -> None:
+    files = []
     for model in ("gpt-4o", "claude"):
         (tmp_path / model).mkdir()
-        shutil.copy(HERE / "plain.csv", tmp_path / model / "responses.csv")
-    files = [tmp_path / model / "responses.csv" for model in ("gpt-4o", "claude")]
+        file = tmp_path / model / "responses.csv"
+        files.append(shutil.copy(HERE / "plain.csv", file))
     done = run("replay", "task", TASK, *files, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.exception
     folders = {path.parent.name for path in (tmp_path / "out").rglob("results_*.json")}

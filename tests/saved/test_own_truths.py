@@ -30,14 +30,12 @@ def data(tmp_path: Path) -> Path:
     """Write files of both benchmarks that hold a few questions."""
     folder = tmp_path / "data"
     (folder / "xfinbench").mkdir(parents=True)
-    lines = [
+    header = (
         "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id"
-    ]
-    lines += [
-        f"{name},{task},{text},{choice},{truth},,TU,"
-        for name, task, text, choice, truth in QUESTIONS
-    ]
-    (folder / "xfinbench" / "validation_set.csv").write_text("\n".join(lines))
+    )
+    lines = [",".join([*question, "", "TU", ""]) for question in QUESTIONS]
+    table = folder / "xfinbench" / "validation_set.csv"
+    table.write_text("\n".join([header, *lines]))
     (folder / "financemath").mkdir()
     rows = [
         {
@@ -79,9 +77,8 @@ def test_truths_in_a_file_change_no_score_and_are_named(
     assert json.loads(done.stdout)["acc"] == 1.0
     assert "3 of 3 truths in the file are not ours" in caplog.text
     assert "validation-900 (7, ours is 901" in caplog.text
-    strict = replay(
-        file, "financemath", "--mode", "cot", "--data-dir", data, "--strict"
-    )
+    words = ["--mode", "cot", "--data-dir", data, "--strict"]
+    strict = replay(file, "financemath", *words)
     assert "truths in the file are not ours" in str(strict.exception)
 
 
@@ -100,10 +97,8 @@ def test_the_ids_say_kind_and_split(tmp_path: Path, data: Path) -> None:
     assert (figures["n"], figures["acc"], figures["split"]) == (4, 0.75, "own")
     one = json.loads(replay(file, "xfinbench", *words, "--task", "calc").stdout)
     assert (one["task"], one["n"]) == ("xfinbench_calc", 1)
-    strict = replay(file, "xfinbench", *words, "--strict")
-    assert "1 of 5 rows have the id of no question of xfinbench" in str(
-        strict.exception
-    )
+    message = str(replay(file, "xfinbench", *words, "--strict").exception)
+    assert "1 of 5 rows have the id of no question of xfinbench" in message
 
 
 def test_a_mode_that_a_task_lacks(tmp_path: Path) -> None:

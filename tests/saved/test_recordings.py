@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -59,10 +60,7 @@ def _no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        (
-            "r.csv",
-            "\ufeff" + "".join('"' + '","'.join(row) + '"\n' for row in [KEYS, *ROWS]),
-        ),
+        ("r.csv", "\ufeff" + pd.DataFrame(OBJECTS).to_csv(index=False)),
         ("r.json", json.dumps(OBJECTS)),
         ("r.jsonl", "\n\n".join(map(json.dumps, OBJECTS))),
         ("samples_xfinbench_calc_2026.jsonl", "\n".join(map(json.dumps, SAMPLES))),
