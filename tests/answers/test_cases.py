@@ -15,24 +15,26 @@ from fin_tasks.answers.verdicts import read_verdict
 
 @pytest.mark.parametrize("row", rows("numbers"), ids=name_of)
 def test_numbers_in_a_text(row: dict[str, Any]) -> None:
-    found = [one.number for one in find_numbers(plain(row["text"]))]
-    assert [number.value for number in found] == row["values"]
+    numbers = [mention.number for mention in find_numbers(plain(row["text"]))]
+    assert [number.value for number in numbers] == row["values"]
     if "step" in row:
-        assert ([*found[0].values], found[0].step) == (row["readings"], row["step"])
+        assert list(numbers[0].values) == row["readings"]
+        assert numbers[0].step == row["step"]
 
 
 @pytest.mark.parametrize(
     "row", rows("reader"), ids=lambda row: ascii(row["response"][-60:])
 )
 def test_reader(row: dict[str, Any]) -> None:
+    answer: Any
     if row["task"] == "bool":
-        assert read_verdict(row["response"]).answer == row["answer"], row["why"]
+        answer = read_verdict(row["response"]).answer
     elif row["task"] == "mcq":
-        choices = row["choice"].split("\n")
-        assert read_choice(row["response"], choices).answer == row["answer"], row["why"]
+        answer = read_choice(row["response"], row["choice"].split("\n")).answer
     else:
         number = read_quantity(row["response"]).answer
-        assert (number and number.value) == row["answer"], row["why"]
+        answer = number and number.value
+    assert answer == row["answer"], row["why"]
 
 
 @pytest.mark.parametrize("row", rows("programs"), ids=name_of)

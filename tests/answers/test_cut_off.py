@@ -4,10 +4,7 @@ import pickle
 
 import pytest
 
-from fin_tasks.answers.cut_off import (
-    CutOffResponse,
-    mark_response,
-)
+from fin_tasks.answers.cut_off import CutOffResponse, mark_response
 from fin_tasks.answers.text import is_cut_off
 
 

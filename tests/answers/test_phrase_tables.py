@@ -26,7 +26,7 @@ ANNOUNCED = Phrases(
     tables=["marker", "label", "sentence", "prose", "working"],
     ignore_case=False,
 )
-# What models write; two at a time, so that what is looked for also stands in the middle.
+# What models write. Two responses stand together, so that the words also stand in the middle of a text.
 RESPONSES = [case["response"] for case in rows("reader")]
 TEXTS = ["\n\n".join(RESPONSES[i : i + 2]) for i in range(0, len(RESPONSES), 2)]
 
@@ -81,16 +81,11 @@ def test_a_case_has_the_mark_of_reasoning(name: str) -> None:
 
 
 @pytest.mark.parametrize("row", CHINESE.sources["wordings"].values())
-def test_every_chinese_wording_changes_its_example(row: Mapping[str, str]) -> None:
-    pattern = CHINESE.pattern(row["pattern"])
-    assert pattern.sub(row["replacement"], row["example"]) != row["example"]
-
-
-@pytest.mark.parametrize("row", CHINESE.sources["wordings"].values())
-def test_a_chinese_wording_is_looked_for_near_its_characters(
+def test_a_chinese_wording_changes_its_example_and_stands_near_its_characters(
     row: Mapping[str, str],
 ) -> None:
     pattern = CHINESE.pattern(row["pattern"])
+    assert pattern.sub(row["replacement"], row["example"]) != row["example"]
     for text in [row["example"], *TEXTS]:
         near = find_near(row["needs"], pattern, text, before=100, after=100)
         assert spans(near) == spans(pattern.finditer(text))

@@ -20,31 +20,26 @@ ASKED = st.sampled_from(
     [
         "Therefore, my answer is",
         "**Final Answer:**",
-        "We add up.\n\nThe answer is",
+        "So.\n\nThe answer is",
         "### Answer\n\n",
     ]
 )
 FRAMES = st.sampled_from([" {}", " {}.", " **{}**", " [{}].", " $\\boxed{{{}}}$"])
+CHOICE_FORMS = st.sampled_from(["{0}", "({0})", "Option {0}", "{1}"])
+AMOUNT_FORMS = st.sampled_from(["{:.2f}", "${:,.2f} USD"])
 WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong": 0}
 
 
-@given(
-    asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans()
-)
-def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
+@given(ASKED, FRAMES, st.sampled_from(sorted(WORDS)), st.booleans())
+def test_verdicts(asked: str, frame: str, word: str, is_denied: bool) -> None:
     verdict = WORDS[word]
-    if turned:
+    if is_denied:
         word = f"not quite {word}"
         verdict = 1 - verdict
     assert read_verdict(asked + frame.format(word)).answer == verdict
 
 
-@given(
-    asked=ASKED,
-    frame=FRAMES,
-    index=st.integers(0, 2),
-    form=st.sampled_from(["{0}", "({0})", "Option {0}", "{1}"]),
-)
+@given(ASKED, FRAMES, st.integers(0, 2), CHOICE_FORMS)
 def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     letter = "ABC"[index]
     text = choice_texts(CHOICES)[index]
@@ -52,12 +47,7 @@ def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     assert read_choice(asked + answer, CHOICES).answer == letter
 
 
-@given(
-    asked=ASKED,
-    frame=FRAMES,
-    cents=st.integers(-(10**12), 10**12),
-    form=st.sampled_from(["{:.2f}", "${:,.2f} USD"]),
-)
+@given(ASKED, FRAMES, st.integers(-(10**12), 10**12), AMOUNT_FORMS)
 def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
     amount = cents / 100
     answer = frame.format(form.format(amount))

@@ -28,7 +28,8 @@ pytestmark = [
 def test_every_model_has_the_same_frame() -> None:
     frames = json.loads((CONFIG / "prompt.json").read_text("utf-8"))
     texts = {ADDED.sub("", frame["prompt"]).strip() for frame in frames.values()}
-    assert len(frames) == 9 and texts == {frames["gpt-4o"]["prompt"]}
+    assert len(frames) == 9
+    assert texts == {frames["gpt-4o"]["prompt"]}
 
 
 def test_the_figures_stand_in_the_authors_order() -> None:
@@ -40,15 +41,8 @@ def test_the_figures_stand_in_the_authors_order() -> None:
 def test_the_frame_is_filled(tmp_path: Path) -> None:
     folder = write_authors_files(tmp_path)
     shutil.copytree(CONFIG, folder / "dynostock" / "config", dirs_exist_ok=True)
-    docs = load(
-        bias="authority",
-        window=4,
-        mode="text",
-        source="sample",
-        prompts="upstream",
-        data_dir=str(folder),
-        sample_n=20,
-    )["test"]
+    options = {"source": "sample", "prompts": "upstream", "data_dir": str(folder)}
+    docs = load(bias="authority", window=4, mode="text", sample_n=20, **options)["test"]
     frames = json.loads((CONFIG / "prompt.json").read_text("utf-8"))
     figures = json.loads((CONFIG / "celebrity.json").read_text("utf-8"))
     figures_by_name = {figure["name"]: figure for figure in figures}

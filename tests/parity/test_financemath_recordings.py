@@ -1,6 +1,7 @@
 """Six models' recorded programs and chains of thought: the authors' own verdicts, item by item."""
 
 import json
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,39 +50,31 @@ def scored(model: str, mode: str) -> tuple[ScoredTask, list[dict[str, Any]]]:
 @pytest.mark.parametrize("model", AGREE)
 def test_programs_and_published_rates(model: str) -> None:
     task, rows = scored(model, "pot")
-    found = [
-        compare(doc, reading)
-        for doc, (reading,) in zip(task.docs, task.readings["paper"], strict=True)
-    ]
-    ours = [
-        (int(one.answer is not None), one.answer, int(bool(one.correct)))
-        for one in found
-    ]
-    names = ("execution_rate", "prediction_executed_result", "acc")
-    assert ours == [tuple(row["result"][name] for name in names) for row in rows]
-    published = json.loads(
-        (DATA / "validation_pot_results.json").read_text(encoding="utf-8")
-    )
-    (theirs,) = (row for row in published if row["model_name"] == model)
+    for doc, (reading,), row in zip(
+        task.docs, task.readings["paper"], rows, strict=True
+    ):
+        score = compare(doc, reading)
+        result = row["result"]
+        assert score.answer == result["prediction_executed_result"]
+        assert (score.answer is not None) == result["execution_rate"]
+        assert score.correct == result["acc"]
+    published = json.loads((DATA / "validation_pot_results.json").read_text())
+    (theirs,) = [row for row in published if row["model_name"] == model]
     topics = pd.Series([doc["topic"] for doc in task.docs])
     values = pd.DataFrame(task.values["paper"])
     assert (len(values), values["unscored"].sum()) == (200, 0)
-    for metric, rates in (
-        ("execution_rate", "topic_execution_rate"),
-        ("acc", "topic_accuracy"),
-    ):
-        by_topic = 100 * values[metric].groupby(topics).mean()
-        assert by_topic.round(2).to_dict() == theirs[rates]
+    means = (100 * values.groupby(topics).mean()).round(2)
+    assert means["execution_rate"].to_dict() == theirs["topic_execution_rate"]
+    assert means["acc"].to_dict() == theirs["topic_accuracy"]
 
 
 @pytest.mark.parametrize("model", AGREE)
 def test_words(model: str) -> None:
     task, rows = scored(model, "cot")
-    agree = [
-        values["acc"] == row["result"]["acc"]
-        for values, row in zip(task.values["paper"], rows, strict=True)
-    ]
-    assert (sum(agree), len(agree)) == (AGREE[model], 200)
+    ours = [values["acc"] for values in task.values["paper"]]
+    theirs = [row["result"]["acc"] for row in rows]
+    assert len(ours) == 200
+    assert sum(map(operator.eq, ours, theirs)) == AGREE[model]
 
 
 @pytest.fixture
@@ -90,7 +83,7 @@ def repository_server(
 ) -> Iterator[Loopback]:
     """Serve the six models' files where the pins of `fin-tasks recordings` expect them."""
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    (recorded,) = [one for one in read_catalog() if one.benchmark == "financemath"]
+    (recorded,) = [each for each in read_catalog() if each.benchmark == "financemath"]
     root = f"/{recorded.repository}/{recorded.commit}"
     with Loopback() as running:
         for part in recorded.parts:
@@ -106,26 +99,24 @@ def test_six_models_by_one_command(repository_server: Loopback, tmp_path: Path) 
     out = tmp_path / "results"
     command = ["recordings", "financemath", "--models", ",".join(AGREE)]
     command += ["--out", str(out)]
-    (late,) = (name for name in repository_server.files if "cot_outputs/gpt-4o" in name)
+    (late,) = [name for name in repository_server.files if "cot_outputs/gpt-4o" in name]
     body = repository_server.files.pop(late)
     assert CliRunner().invoke(app, command).exit_code == 1
     repository_server.files[late] = body
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
-    found = {
-        (model.model.removeprefix("recorded/"), task.task): task.totals["paper"]["acc"]
-        for model, task in read(out).results
-    }
+    found = {}
+    for run, task in read(out).results:
+        model = run.model.removeprefix("recorded/")
+        found[model, task.task] = task.totals["paper"]["acc"]
     assert len(found) == 2 * len(AGREE)
     for model, agree in AGREE.items():
-        thoughts, programs = (
-            json.loads((DATA / mode / f"{model}.json").read_text(encoding="utf-8"))
-            for mode in ("cot", "pot")
-        )
-        assert found[model, "financemath_pot"] == pytest.approx(authors_mean(programs))
-        differ = abs(found[model, "financemath"] - authors_mean(thoughts))
-        assert differ <= (200 - agree) / 200 + 1e-9
+        of_programs = authors_mean(model, "pot")
+        assert found[model, "financemath_pot"] == pytest.approx(of_programs)
+        difference = abs(found[model, "financemath"] - authors_mean(model, "cot"))
+        assert difference <= (200 - agree) / 200 + 1e-9
 
 
-def authors_mean(rows: list[dict[str, Any]]) -> float:
+def authors_mean(model: str, mode: str) -> float:
+    rows = json.loads((DATA / mode / f"{model}.json").read_text())
     return sum(row["result"]["acc"] for row in rows) / len(rows)

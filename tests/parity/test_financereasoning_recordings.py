@@ -13,15 +13,9 @@ from fin_tasks.benchmarks.task_file import TaskFile
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financereasoning"
 DIFFERENT_WORDS = {
-    "deepseek-r1": {"test-2125"},
-    "gpt-4o-2024-11-20": set(),
-    "qwq-32b-preview": {
-        "test-2091",
-        "test-2125",
-        "test-2126",
-        "test-2171",
-        "test-2233",
-    },
+    "deepseek-r1": "test-2125",
+    "gpt-4o-2024-11-20": "",
+    "qwq-32b-preview": "test-2091 test-2125 test-2126 test-2171 test-2233",
 }
 """Model -> chains of thought, of 238, whose verdict is not ours; docs/fidelity.md explains each."""
 
@@ -61,10 +55,9 @@ def test_programs(model: str, tmp_path: Path) -> None:
 def test_words(model: str, tmp_path: Path) -> None:
     task, results = scored(model, "cot", tmp_path)
     different = set()
-    for doc, values, result in zip(
-        task.docs, task.values["paper"], results, strict=True
-    ):
+    rows = zip(task.docs, task.values["paper"], results, strict=True)
+    for doc, values, result in rows:
         if values["acc"] != result["acc"]:
             different.add(doc["id"])
     # The reader may come to agree with the authors where it does not yet.
-    assert different <= DIFFERENT_WORDS[model]
+    assert different <= set(DIFFERENT_WORDS[model].split())
