@@ -47,15 +47,19 @@ def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
             read(path, ["id"])
 
 
-def test_json_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}',
+        '\n [{"id": 1, "text": "two\u2028"}, {"id": 2, "text": ""}]',
+    ],
+)
+def test_json_rows(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(
-        '\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode()
-    )
-    assert read_json(path, ["id"]) == [
-        {"id": 1, "text": "two\u2028"},
-        {"id": 2, "text": ""},
-    ]
+    rows = [{"id": 1, "text": "two\u2028"}, {"id": 2, "text": ""}]
+    for codec in ("utf-8-sig", "utf-16"):
+        path.write_bytes(text.encode(codec))
+        assert read_json(path, ["id"]) == rows
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_the_agreement_is_that_of_the_simulation(judged: Path, tmp_path: Path) -
     tables = merge(sheets)
     pairs = tables["pairs"]
     assert list(pairs["rows"]) == [N_ROWS] * 3
+    assert set(pairs["question"]) == {"clear"}
     differing = []
     for first, second in ((0, 1), (0, 2), (1, 2)):
         product = ERRORS[first] * ERRORS[second]
