@@ -67,6 +67,13 @@ def test_seven_dimensions(case: dict[str, Any]) -> None:
     assert MT.score_of(case["seven"]) == (expected if case["robust"] else None)
 
 
+def test_the_ends_of_the_scale_are_scores() -> None:
+    for score in (MT.lowest - 1, MT.lowest, MT.highest, MT.highest + 1):
+        points = dict.fromkeys(MT.dimensions.values(), score)
+        is_on_scale = MT.lowest <= score <= MT.highest
+        assert (MT.dimension_scores(points) is not None) is is_on_scale
+
+
 def test_the_judge_is_told_everything(tmp_path: Path) -> None:
     picture = tmp_path / "a.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")

@@ -198,9 +198,8 @@ class YamlRubric(Rubric):
             **texts,
         }
         text = fill_fields(self.message, **parts)
-        content: str | Messages = (
-            text  # a judge that sees no pictures may refuse a list
-        )
+        # A judge that sees no pictures may refuse a list.
+        content: str | Messages = text
         if item.picture:
             url = {"url": picture_url(item.picture)}
             content = [
