@@ -1,5 +1,6 @@
 """Exports of vendors and banks: the same stock in many layouts, and sentences about what cannot be understood."""
 
+import math
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from fin_tasks.charts.candlestick import draw
 from fin_tasks.errors import DataError
 
 FILES = Path(__file__).with_name("bank_files")
+EARNINGS = sorted(set(FILES.glob("earnings/*")) - {FILES / "earnings" / "iso.csv"})
 PRICES = sorted(
     path for path in FILES.glob("*/*") if path.parent.name not in ("iso", "earnings")
 )
-EARNINGS = sorted(path for path in FILES.glob("earnings/*") if path.stem != "iso")
 PRICE_HEAD = "Ticker,Date,Open,High,Low,Close,Volume\n"
 
 
@@ -41,9 +42,8 @@ def test_the_same_reports_in_every_layout(file: Path) -> None:
     reports = read_market(FILES / "iso", file).reports
     expected = market.reports
     if file.stem == "yahoo":
-        expected = expected.assign(fiscal_end=pd.NaT).astype(
-            {"fiscal_end": "datetime64[ns]"}
-        )
+        unknown = pd.Series(pd.NaT, expected.index, "datetime64[ns]")
+        expected = expected.assign(fiscal_end=unknown)
     # Some files round percentages.
     pd.testing.assert_frame_equal(reports, expected, rtol=1e-4)
 
@@ -80,10 +80,9 @@ def test_days_are_decided_over_the_whole_column(
 def test_days_of_reports_decide_for_each_other(tmp_path: Path) -> None:
     file = tmp_path / "earnings.csv"
     row = "A,31/12/2023,05/02/2024,1,2,-1\n"
-    file.write_text("ticker,fiscal_end,reported,eps,estimate,surprise\n" + row)
-    assert read_file(file, "earnings")["reported"].tolist() == [
-        pd.Timestamp("2024-02-05")
-    ]
+    file.write_text(f"ticker,fiscal_end,reported,eps,estimate,surprise\n{row}")
+    (reported,) = read_file(file, "earnings")["reported"]
+    assert reported == pd.Timestamp("2024-02-05")
 
 
 @pytest.mark.parametrize(
@@ -97,18 +96,18 @@ def test_days_of_reports_decide_for_each_other(tmp_path: Path) -> None:
         (("45.3M", "1.2B"), (45.3e6, 1.2e9)),
         (("45,3M", "812,5K"), (45.3e6, 812500)),
         (("1,234", "2,345"), (1234, 2345)),
-        (("N/A", "#N/A N/A"), (None, None)),
+        (("N/A", "#N/A N/A"), (math.nan, math.nan)),
         (("1.5e3 €", "2"), (1500, 2)),
     ],
 )
 def test_numbers_of_a_country(
-    tmp_path: Path, cells: tuple[str, str], numbers: tuple[float | None, ...]
+    tmp_path: Path, cells: tuple[str, str], numbers: tuple[float, float]
 ) -> None:
-    rows = [f'2024-02-0{n},"{cell}",1\n' for n, cell in enumerate(cells, start=1)]
-    rows = prices_of(tmp_path, "Date,Volume,Close\n" + "".join(rows))
-    assert rows["volume"].astype(object).where(
-        rows["volume"].notna(), None
-    ).tolist() == [*numbers]
+    text = "Date,Volume,Close\n"
+    for day, cell in enumerate(cells, start=1):
+        text += f'2024-02-0{day},"{cell}",1\n'
+    volumes = prices_of(tmp_path, text)["volume"]
+    assert volumes.tolist() == pytest.approx(numbers, rel=0, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -154,11 +153,8 @@ def test_what_is_not_understood_is_one_sentence(
 
 def test_stocks_that_are_named_like_columns(tmp_path: Path) -> None:
     rows = prices_of(tmp_path, "Date,LOW,OPEN,BRK.B\n2024-01-02,1,2,3\n")
-    assert rows.set_index("ticker")["close"].to_dict() == {
-        "LOW": 1,
-        "OPEN": 2,
-        "BRK.B": 3,
-    }
+    closes = rows.set_index("ticker")["close"].to_dict()
+    assert closes == {"LOW": 1, "OPEN": 2, "BRK.B": 3}
 
 
 def test_a_ticker_keeps_its_zeros(tmp_path: Path) -> None:
@@ -193,37 +189,40 @@ def test_a_file_that_is_too_large_is_refused(
     ],
 )
 def test_the_currency_is_that_of_the_file(
-    tmp_path: Path, header: str, row: str, words: str, axis: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    header: str,
+    row: str,
+    words: str,
+    axis: str,
 ) -> None:
     """Prompts, statements, questions and charts name it, or none."""
-    lines = (FILES / "iso" / "prices.csv").read_text("utf-8").splitlines()
-    rows = [f"{line}{row}" for line in lines[1:]]
+    first, *lines = (FILES / "iso" / "prices.csv").read_text().splitlines()
+    rows = [f"{line}{row}" for line in lines]
     file = tmp_path / "prices.csv"
-    file.write_text("\n".join([f"{lines[0]}{header}", *rows]), "utf-8")
+    file.write_text("\n".join([f"{first}{header}", *rows]))
     market = read_market(file, FILES / "earnings" / "iso.csv")
     start, end = (date(2024, 1, 2), date(2024, 4, 11))
     window = own_window(market, "ACME", start, end)
     excerpt = market.excerpt("ACME", start, end)
     prompt = house_prompt(excerpt, window, arm="none", text="table").user
-    assert words in prompt and ("dollars" in prompt) == ("dollars" in words)
-    drawn = []
+    assert words in prompt
+    assert ("dollars" in prompt) == ("dollars" in words)
+    labels = []
 
-    def remember(self: Any, *arguments: Any, **options: Any) -> None:
-        drawn.extend(axes.get_ylabel() for axes in self.axes)
+    def remember_labels(self: Any, *arguments: Any, **options: Any) -> None:
+        labels.extend(axes.get_ylabel() for axes in self.axes)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matplotlib.figure.Figure.savefig", remember)
-        draw(chart_of(excerpt, 256))
-    assert drawn[0] == axis
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", remember_labels)
+    draw(chart_of(excerpt, 256))
+    assert labels[0] == axis
 
 
 def test_a_stock_has_one_currency_and_each_may_have_its_own(tmp_path: Path) -> None:
     head = "Ticker,Date,Close,Currency\n"
     day = "2024-01-02,1"
     reports = tmp_path / "reports.csv"
-    reports.write_text(
-        "Ticker,Reported,Surprise\nA,2024-01-02,0\nB,2024-01-02,0\n", "utf-8"
-    )
+    reports.write_text("Ticker,Reported,Surprise\nA,2024-01-02,0\nB,2024-01-02,0\n")
     file = tmp_path / "prices.csv"
     file.write_text(f"{head}A,{day},EUR\nB,{day},GBp\n", "utf-8")
     market = read_market(file, reports)

@@ -25,10 +25,15 @@ pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 def loaded(**options: Any) -> list[Doc]:
-    known: dict[str, Any] = {"bias": "reading", "mode": "text", "source": "sample"}
-    known |= {"window": 4, "after": "2012-04"}
-    rows: list[Doc] = load(**known | options)["test"].to_list()
-    return rows
+    usual: dict[str, Any] = {
+        "bias": "reading",
+        "window": 4,
+        "mode": "text",
+        "source": "sample",
+        "after": "2012-04",
+    }
+    docs: list[Doc] = load(**usual | options)["test"].to_list()
+    return docs
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +50,8 @@ def test_every_kind_of_question_has_the_answer_of_the_data(docs: list[Doc]) -> N
     market = sample_market()
     for doc in docs:
         ticker, start, _, end = doc["title"].split(":")[0].replace(",", "").split()
-        excerpt = market.excerpt(
-            ticker, pd.Timestamp(start).date(), pd.Timestamp(end).date()
-        )
+        first, last = pd.Timestamp(start).date(), pd.Timestamp(end).date()
+        excerpt = market.excerpt(ticker, first, last)
         closes = excerpt.prices["close"]
         known = {
             "last close": f"{closes.iloc[-1]:.2f}",
@@ -75,10 +79,10 @@ def test_a_direction_is_that_of_the_closes(docs: list[Doc]) -> None:
             continue
         question = doc["prompt"].split("Question: ")[1].split("?")[0].split()
         second, side, first = question[5], question[6], question[9]
-        days = [pd.Timestamp(first), pd.Timestamp(second)]
-        before, after = (closes[doc["ticker"], day] for day in days)
-        says = after > before if side == "higher" else after < before
-        assert doc["truth"] == ("yes" if says else "no")
+        before = closes[doc["ticker"], pd.Timestamp(first)]
+        after = closes[doc["ticker"], pd.Timestamp(second)]
+        is_so = after > before if side == "higher" else after < before
+        assert doc["truth"] == ("yes" if is_so else "no")
 
 
 @pytest.mark.parametrize(
@@ -86,24 +90,14 @@ def test_a_direction_is_that_of_the_closes(docs: list[Doc]) -> None:
     [
         ("last close", "40.00", "Final answer: $41.90", "Final answer: 42.5"),
         ("reports that met", "4", "Final answer: 4", "Final answer: 3"),
-        (
-            "month of the highest close",
-            "2007-04",
-            "The highest close was in **April 2007**.",
-            "Final answer: 2007-05",
-        ),
+        ("month of the highest close", "2007-04", "In **April 2007**.", "2007-05"),
         (
             "largest volume",
             "2007-04-25",
             "It rose on 2007-01-03.\nFinal answer: May 2nd, 2007",
             "Final answer: 2007-05-03",
         ),
-        (
-            "largest volume",
-            "2007-04-25",
-            "Final answer: 25/4? no, 2007-04-20",
-            "2007-04",
-        ),
+        ("largest volume", "2007-04-25", "25/4? no, 2007-04-20", "2007-04"),
         ("direction", "no", "Final answer: No.", "Final answer: yes"),
     ],
 )
@@ -134,7 +128,9 @@ def test_windows_of_a_chart_share_its_picture_and_a_draw_draws_no_others(
     own_cache: Path,
 ) -> None:
     docs = loaded(mode="image", sample_n=3, pixels=256)
-    assert len(docs) == 3 and all(doc["prompt"].startswith("<image>") for doc in docs)
+    assert len(docs) == 3
+    for doc in docs:
+        assert doc["prompt"].startswith("<image>")
     charts = {Path(doc["chart"]).name for doc in docs}
     assert {path.name for path in own_cache.rglob("*.png")} == charts
 

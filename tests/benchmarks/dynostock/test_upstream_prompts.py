@@ -59,23 +59,24 @@ def folder(tmp_path: Path) -> Path:
 
 
 def documents(folder: Path, **options: Any) -> Any:
-    fixed = {
+    usual = {
+        "bias": "recency",
         "window": 4,
+        "mode": "text",
         "source": "sample",
         "prompts": "upstream",
         "data_dir": str(folder),
         "sample_n": 3,
     }
-    return load(**{"bias": "recency", "mode": "text", **fixed, **options})["test"]
+    return load(**{**usual, **options})["test"]
 
 
 @pytest.mark.parametrize("text", ["table", "narrative"])
 def test_statement_prices_and_reports(folder: Path, text: str) -> None:
     docs = documents(folder, text=text)
     facts = json.loads(docs.info.description)["prompts"]
-    assert facts["set"] == "upstream" and any(
-        "gen.py" in name for name in facts["files"]
-    )
+    assert facts["set"] == "upstream"
+    assert "gen.py" in " ".join(facts["files"])
     for doc in docs:
         lines = doc["prompt"].splitlines()
         question = f"Does {doc['ticker']} rise after {doc['end']} {{sic}}?"
@@ -95,20 +96,22 @@ def test_arms_change_the_statement_only(folder: Path) -> None:
     arms = ("signal", "none", "flipped")
     by_arm = [documents(folder, bias="authority", arm=arm) for arm in arms]
     for signal, none, flipped in zip(*by_arm, strict=True):
-        word = "more" if signal["signal"] else "less"
+        words = ("more", "less") if signal["signal"] else ("less", "more")
         name = signal["authority"]
-        said = f"- {name} (about {name}) expects {word}."
-        assert said in signal["prompt"]
-        assert none["prompt"] == signal["prompt"].replace(said, "")
-        other = said.replace(word, "less" if word == "more" else "more")
-        assert flipped["prompt"] == signal["prompt"].replace(said, other)
+        statement, contrary = [
+            f"- {name} (about {name}) expects {word}." for word in words
+        ]
+        assert statement in signal["prompt"]
+        assert none["prompt"] == signal["prompt"].replace(statement, "")
+        assert flipped["prompt"] == signal["prompt"].replace(statement, contrary)
     with pytest.raises(ConfigError, match="aligned"):
         documents(folder, arm="aligned")
 
 
 def test_a_chart_stands_for_the_tables(folder: Path) -> None:
     doc = documents(folder, mode="image", pixels=256, sample_n=1)[0]
-    assert "See the picture." in doc["prompt"] and "Newest: " in doc["prompt"]
+    assert "See the picture." in doc["prompt"]
+    assert "Newest: " in doc["prompt"]
     assert "opened" not in doc["prompt"]
 
 
