@@ -69,6 +69,7 @@ def models(board: Path) -> set[str]:
 
 
 def test_an_honest_run_is_on_the_board(alpha: Path, board: Path) -> None:
+    (alpha / "empty").mkdir()
     assert verdict(alpha, board, "--submitter", "ann") == (0, [])
     (run,) = report.read(board).runs
     (sent,) = report.read(alpha).runs

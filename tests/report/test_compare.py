@@ -153,6 +153,14 @@ def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
     assert any("newest" in note for note in found.notes)
 
 
+def test_a_model_in_two_folders_is_named_with_them(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("before", "after")]
+    for folder in folders:
+        write_run(folder, {TASK: scored(1, 0)}, model="m")
+    names = [f"m ({folder})" for folder in folders]
+    assert compared(*folders).lines["run"].to_list() == names
+
+
 def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
     styles = (("da", True), ("cot", False), ("cot", True), ("da", False))
     for at, (mode, role) in enumerate(styles):

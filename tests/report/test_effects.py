@@ -162,12 +162,12 @@ def test_a_placebo_counts_toward_a_rise_and_has_no_index() -> None:
 
 
 def test_runs_that_were_asked_otherwise_are_no_pair() -> None:
-    for settings in (
-        {"text": "narrative"},
-        {"windows": "authority"},
-        {"mode": "image"},
+    for settings, why in (
+        ({"text": "narrative"}, "text: narrative here"),
+        ({"windows": "authority"}, "found none under robust"),
+        ({"mode": "image"}, "only a run without a statement, and none with one"),
     ):
-        with pytest.raises(DataError, match="without one"):
+        with pytest.raises(DataError, match=why):
             effect("signal", lambda number, signal: 0.6, **settings)
 
 

@@ -79,7 +79,7 @@ def test_secrets_are_known_by_their_formats() -> None:
 def test_settings_can_be_written_as_json() -> None:
     odd = {"nan": float("nan"), "huge": 10**400, "big": 2**60, "half": "\ud800", "n": 2}
     shown = json.loads(json.dumps(without_secrets(odd), allow_nan=False))
-    assert (shown["n"], shown["half"]) == (2, "\\ud800")
+    assert (shown["n"], shown["half"], shown["big"]) == (2, "\\ud800", hex(2**60))
 
 
 TEXTS = [

@@ -90,6 +90,7 @@ def test_command(tmp_path: Path) -> None:
     (plan,) = json.loads(told.stdout)
     assert plan["accuracies"] == [0.5, 0.6]
     assert plan["needed_by_points"].keys() == {"1", "2", "3", "5"}
+    assert 0 < plan["smallest_difference"] < 1
     runs = two_runs(tmp_path)
     assert "120 (this task)" in run(*plan_of, *runs).output
     printed = run("compare", *runs).output
