@@ -1,5 +1,6 @@
 """Effects of statements from rows: directions, arms, pairs, and what a model reads of its charts."""
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,11 @@ def test_runs_that_were_asked_otherwise_are_no_pair() -> None:
     ):
         with pytest.raises(DataError, match=why):
             effect("signal", lambda number, signal: 0.6, **settings)
+
+
+def test_runs_without_a_forecast_are_no_pair() -> None:
+    with pytest.raises(DataError, match="no window has a forecast in both runs"):
+        effect("signal", lambda number, signal: math.nan)
 
 
 def test_a_task_of_the_paper_shares_its_baseline_and_sizes_count_together() -> None:

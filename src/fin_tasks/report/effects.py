@@ -116,6 +116,8 @@ def _why_unpaired(report: Report) -> str:
             (kind,) = results
             missing = "without one" if kind == "with" else "with one"
             return f" {model}, {mode}: there is only a run {kind} a statement, and none {missing}."
+    for model, mode in found:
+        return f" {model}, {mode}: no window has a forecast in both runs."
     return ""
 
 
