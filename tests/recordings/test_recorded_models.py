@@ -25,10 +25,10 @@ MODELS = ["calm-1", "calm-2", "bold-1"]
 QUESTIONS: list[dict[str, Any]] = [
     {
         "question_id": f"validation-{number}",
-        "question": f"What is {number} plus two, as the table says?",
-        "tables": [f"| plus | {number} |"],
-        "ground_truth": float(number + 2),
-        "python_solution": f"def solution():\n    return {number} + 2",
+        "question": f"What is {number} minus one, as the table says?",
+        "tables": [f"| minus | {number} |"],
+        "ground_truth": float(number - 1),
+        "python_solution": f"def solution():\n    return {number} - 1",
         "topic": "Accounting",
     }
     for number in range(1, 5)
@@ -193,7 +193,7 @@ def test_runs_are_scored_and_say_who_recorded_them(
     line = json.loads(samples.read_text().splitlines()[0])
     assert line["recorded"] == {"authors_score": 0, "tokens": 7}
     assert {cost.tokens_out for cost in board_of(report).costs} == {4 * 7}
-    assert line["doc"]["prompt"].startswith("Table:\n| plus | 1 |")
+    assert line["doc"]["prompt"].startswith("Table:\n| minus | 1 |")
 
 
 def test_a_run_with_the_authors_prompts_is_ranked_with_them(
@@ -316,7 +316,7 @@ def test_without_the_data_set_the_questions_of_the_recording_count(
     assert result.exit_code == 0
     (samples,) = tmp_path.glob("results/*/samples_*.jsonl")
     doc = json.loads(samples.read_text().splitlines()[0])["doc"]
-    assert doc["prompt"] == "| plus | 1 |\n\nWhat is 1 plus two, as the table says?"
+    assert doc["prompt"] == "| minus | 1 |\n\nWhat is 1 minus one, as the table says?"
 
 
 def test_questions_that_changed_are_counted(

@@ -221,12 +221,14 @@ def _differs(doc: Document, row: SavedRow) -> bool:
     for text in texts:
         if str(text).strip() not in doc["prompt"]:
             return True
+    truth = fields.get("ground_truth")
+    if truth in (None, ""):
+        return False
     try:
-        truth = float(fields.get("ground_truth") or doc["ground_truth"])
+        # A recording may write 0.9380000000000001.
+        return not math.isclose(float(truth), doc["ground_truth"], rel_tol=1e-9)
     except (TypeError, ValueError):
         return True
-    # A recording may write 0.9380000000000001.
-    return not math.isclose(truth, doc["ground_truth"], rel_tol=1e-9)
 
 
 def _first_text(row: SavedRow) -> list[str]:
