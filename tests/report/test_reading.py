@@ -43,10 +43,17 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert robust["capability"].iloc[0] == "TU|NM"
     assert robust["answer"].tolist() == ["1"] * 4
     samples = read_samples(run.tasks[0].samples)
-    assert [one.doc["id"] for one in samples][:2] == [
-        "xfinbench_mcq-0",
-        "xfinbench_mcq-1",
-    ]
+    ids = [sample.doc["id"] for sample in samples]
+    assert ids[:2] == ["xfinbench_mcq-0", "xfinbench_mcq-1"]
+
+    # Tasks of other benchmarks share the table.
+    tasks = {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}
+    write_run(tmp_path / "b", tasks, docs=[{"topic": "Risk"}])
+    table = report.read([tmp_path]).rows
+    assert len(table) == 8 + 2
+    assert table["topic"].dropna().tolist() == ["Risk"] * 2
+    assert table["acc_risk"].dropna().tolist() == [0.0] * 2
+    assert table["capability"].dropna().tolist() == ["TU|NM"] * 2
 
 
 def test_each_scoring_has_its_own_document(tmp_path: Path) -> None:
@@ -57,17 +64,6 @@ def test_each_scoring_has_its_own_document(tmp_path: Path) -> None:
     file.write_text(f"{paper}\n{robust.replace('TU', 'SP')}\n")
     rows = report.read([tmp_path]).rows
     assert rows["capability"].tolist() == ["TU", "SP"]
-
-
-def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
-    docs = [{"capabilities": ["TU"], "figure": "7.png"}]
-    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)}, docs=docs)
-    tasks = {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}
-    write_run(tmp_path / "b", tasks, docs=[{"topic": "Risk"}])
-    rows = report.read([tmp_path]).rows
-    assert rows["capability"].tolist()[:2] == ["TU", "TU"]
-    assert rows["capability"].isna().sum() == rows["acc_risk"].notna().sum() == 2
-    assert set(rows["topic"].dropna()) == {"Risk"}
 
 
 def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
