@@ -186,9 +186,14 @@ def test_files_that_are_refused_soon(
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize(("truth", "is_ours"), [(100.1, True), ("101", False)])
-def test_a_truth_that_was_rounded_is_ours(truth: object, is_ours: bool) -> None:
-    docs = [{"id": "a", "ground_truth": "100", "question": "How much?"}]
+@pytest.mark.parametrize(
+    ("ours", "truth", "is_ours"),
+    [("100", 100.1, True), ("100", "101", False), (0.0, "0", True), (0.0, 1, False)],
+)
+def test_a_truth_that_was_rounded_is_ours(
+    ours: object, truth: object, is_ours: bool
+) -> None:
+    docs = [{"id": "a", "ground_truth": ours, "question": "How much?"}]
     row = SavedRow("a", ["It is 100."], {}, truth=truth)
     said = check_rows(match_rows([row], docs), docs, benchmark_named("xfinbench"), "f")
     assert (list(said) == []) == is_ours

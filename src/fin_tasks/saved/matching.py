@@ -116,7 +116,8 @@ def _differing(
         if not asks(row, doc):
             reworded.append(id_of(doc))
         theirs = benchmark.truth_of(row.fields) if row.is_sample else row.truth
-        forms = [doc[name] for name in benchmark.truth_fields if doc.get(name)]
+        names = benchmark.truth_fields
+        forms = [doc[name] for name in names if doc.get(name) not in (None, "")]
         if forms and not any(_is_same(form, theirs) for form in forms):
             ours = benchmark.truth_of(doc)
             truths.append(f"{id_of(doc)} ({theirs!s:.40}, ours is {ours!s:.40})")
