@@ -52,9 +52,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def loaded(
-    benchmark: str, **options: Any
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def loaded(benchmark: str, **options: Any) -> tuple[list[dict[str, Any]], Any]:
     (docs,) = benchmark_named(benchmark).load(**options).values()
     return docs.to_list(), json.loads(docs.info.description)
 
@@ -114,11 +112,6 @@ def test_a_program_is_taken_and_read_as_by_xfinbench() -> None:
     reading: Reading = score.read(doc, failed, scoring="paper")
     # A failed program has the answer 0, which is equal to the truth, but 0 is near nothing.
     assert (reading.answer, score.compare(doc, reading).correct) == (0.0, False)
-
-
-def test_a_broken_sandbox_stays_unscored() -> None:
-    doc = {"mode": "pot", "ground_truth": 0.0, "exact_truth": 0.0}
-    doc |= {"protocol": "xfinbench"}
     broken = Ran("", (Outcome(status=Status.broken),))
     for scoring in ("paper", "robust"):
         reading = score.read(doc, broken, scoring=scoring)
@@ -126,8 +119,9 @@ def test_a_broken_sandbox_stays_unscored() -> None:
 
 
 def test_the_columns_of_bizbench() -> None:
-    choices, _ = loaded("bizbench", part="paper_choice", mode="cot", **SAMPLE)
-    own, _ = loaded("bizbench", part="paper_choice", mode="cot", source="sample")
+    options = {"part": "paper_choice", "mode": "cot"}
+    choices, _ = loaded("bizbench", **options, **SAMPLE)
+    own, _ = loaded("bizbench", **options, source="sample")
     assert [doc["id"] for doc in choices] == [doc["id"] for doc in own]
     for doc in choices:
         assert f"Choices:\nA. {doc['options'][0]}" in doc["prompt"]
@@ -156,9 +150,9 @@ def test_the_printed_values_stand_in_the_column_of_the_protocol(
     file = tmp_path / "responses.jsonl"
     lines = [json.dumps({"id": id_of(doc), "response": doc["target"]}) for doc in docs]
     file.write_text("\n".join(lines))
-    arguments = ["replay", "task", task, str(file), "--metadata", json.dumps(metadata)]
-    arguments += ["--model", "m", "--out", str(tmp_path / "run")]
-    CliRunner().invoke(app, arguments, catch_exceptions=False)
+    command = ["replay", "task", task, str(file), "--metadata", json.dumps(metadata)]
+    command += ["--model", "m", "--out", str(tmp_path / "run")]
+    CliRunner().invoke(app, command, catch_exceptions=False)
     results = read(tmp_path / "run").runs[0].tasks
     (column,) = {conditions_of(result).id("paper") for result in results}
     assert column.endswith("/style=xfinbench protocol")

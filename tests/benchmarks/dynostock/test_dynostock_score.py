@@ -100,6 +100,7 @@ def test_figures_of_stated_probabilities() -> None:
     assert found["follows_signal"] == found["bias_percentage"] == 1 / 3
     assert found["signal_probability"] == pytest.approx(0.4)
     assert found["ece"] == [[0.3, 1], [0.9, 1]]
+    assert figures("Final prediction: 0", truth=0)["ece"] == [[0.0, 0]]
     assert found["mean_probability"] == pytest.approx(0.6)
 
 

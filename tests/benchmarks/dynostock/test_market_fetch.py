@@ -225,6 +225,7 @@ def test_reports_of_yahoo(server: MarketServer, tmp_path: Path) -> None:
     assert "A:" not in done.output
     market = read_market(tmp_path / "m", tmp_path / "m", tickers=["A"])
     assert market.facts["earnings"]["source"] == "yahoo"
+    assert "currency" not in market.facts  # dollars
     reports = market.reports
     assert reports["reported"].dt.strftime("%m-%d").tolist() == ["01-04", "01-25"]
     assert reports["surprise"].tolist() == [-0.05, 0.08]

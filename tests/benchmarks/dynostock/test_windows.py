@@ -22,7 +22,7 @@ from fin_tasks.benchmarks.dynostock.market import (
     sample_market,
     strict_timing,
 )
-from fin_tasks.benchmarks.dynostock.own_window import own_window
+from fin_tasks.benchmarks.dynostock.own_window import longer_window, own_window
 from fin_tasks.benchmarks.dynostock.window_set import (
     read_set,
     rebuild_windows,
@@ -261,6 +261,16 @@ def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "prices.parquet", tmp_path / "reports.parquet")
     with pytest.raises(DataError, match=r"reports\.parquet"):
         read_set(tmp_path)
+
+
+def test_a_longer_window_shows_more_reports_until_the_same_day() -> None:
+    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1])
+    window = find_windows(market, windows=[4]).windows[-1]
+    longer = longer_window(market, window, 1.5)
+    assert longer.end == window.end
+    reports = market.excerpt("AB", longer.start, longer.end).reports["reported"]
+    assert len(reports) == 6
+    assert longer.start == reports.iloc[0].date() - 30 * DAY
 
 
 def test_a_sample_depends_on_seed_and_windows_only() -> None:
