@@ -174,7 +174,7 @@ def test_answers_in_words(doc: dict[str, Any], answer: str, right: list[str]) ->
         ),
         (VERDICT, Outcome(status=Status.ok, value="True", number=1.0), {"acc": 1.0}),
         (
-            VERDICT,
+            {**VERDICT, "ground_truth": 0.0},
             Outcome(status=Status.ok, value="0.5", number=0.5, is_number=True),
             {"acc": 0.0},
         ),

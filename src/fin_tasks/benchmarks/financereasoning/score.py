@@ -79,7 +79,7 @@ def compare(doc: Document, reading: Reading) -> Score:
     answer = reading.answer
     truth = doc["ground_truth"]
     value: Value | None
-    correct: bool | None = False
+    correct: bool
     if not isinstance(answer, Number):
         value = answer
         correct = doc["kind"] == "verdict" and answer == truth
