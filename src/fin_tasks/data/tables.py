@@ -87,9 +87,12 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> list[Record]:
             header = row
     names = list(filter(None, header))
     if not set(columns) <= set(names) or len(set(names)) < len(names):
+        expected = (
+            f"the columns {', '.join(columns)}, each" if columns else "each column"
+        )
         raise DataError(
-            f"{path}: expected the columns {', '.join(columns)}, each once, "
-            f"got {', '.join(names) or 'an empty file'}. Rename its columns."
+            f"{path}: expected {expected} once, got {', '.join(names) or 'an empty file'}. "
+            "Rename its columns."
         )
     return records
 

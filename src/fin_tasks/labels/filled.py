@@ -82,8 +82,8 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
     if len(files) != 1:
         names = sorted(file.name for file in files)
         raise ConfigError(
-            f"label: expected sheets of one draw, with its .draw.json beside them, got {names}. Name "
-            "sheets like their draw."
+            "label: expected sheets of one draw, with its .draw.json beside them, got "
+            f"{', '.join(names) or 'no draw'}. Name sheets like their draw."
         )
     (file,) = files
     try:
