@@ -75,7 +75,7 @@ def test_truths_in_a_file_change_no_score_and_are_named(
     file = financemath(tmp_path, ground_truth=7)
     done = replay(file, "financemath", "--mode", "cot", "--data-dir", data)
     assert json.loads(done.stdout)["acc"] == 1.0
-    assert "3 of 3 truths in the file are not ours" in caplog.text
+    assert "financemath: 3 of 3 truths in the file are not ours" in caplog.text
     assert "validation-900 (7, ours is 901" in caplog.text
     words = ["--mode", "cot", "--data-dir", data, "--strict"]
     strict = replay(file, "financemath", *words)

@@ -99,8 +99,8 @@ def score_benchmark_file(
         leave_out(message.strip(), strict=strict)
     runs = []
     for questions, matched, options in answered.tasks:
-        run = score_matched(questions, matched, options, str(file), strict=strict)
-        runs.append(run)
+        where = f"{file}, {questions.file.name}"
+        runs.append(score_matched(questions, matched, options, where, strict=strict))
     return runs
 
 
