@@ -85,6 +85,7 @@ def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
     docs, facts = docs_of(data_dir=folder(tmp_path, rows, files))
     assert [doc["id"] for doc in docs] == ["1", "2"]
     assert [doc["answer"] for doc in docs] == ["007.50", "N/A"]
+    assert docs[0]["image_type"] == "table"
     for n, doc in enumerate(docs, start=1):
         assert Path(doc["image_path"]).read_bytes() == picture(n)
     assert open_pictures(docs[0])[0].size == (40, 30)
@@ -107,7 +108,7 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
         "picture-missing": {"image_path": "../secret.jpg"},
         "picture-broken": {"image_path": "broken.jpg"},
     }
-    rows = [row(1), row(1)]
+    rows = [row(1), row(1), row("")]
     for flaw, changes in bad.items():
         rows.append(row(flaw, **{"image_path": "1.jpg", **changes}))
     rows.append(row("far", image_path=str(tmp_path / "secret.jpg")))
@@ -116,7 +117,8 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
     assert [doc["id"] for doc in docs] == ["1"]
     left_out = {flaw: [flaw] for flaw in bad}
     left_out["picture-missing"].append("far")
-    assert facts["left_out"] == {**left_out, "duplicate-index": ["1"]}
+    left_out |= {"duplicate-index": ["1"], "broken-row": ["line 4"]}
+    assert facts["left_out"] == left_out
 
 
 def test_turned_photographs_are_shown_upright(tmp_path: Path) -> None:
@@ -262,6 +264,8 @@ def test_upstream_prompts_are_the_authors_texts(
     with_na, _ = docs_of(**asked, na=True)
     both_forms = forms["OCR"] + forms["Not Applicable"]
     assert with_na[-1]["prompt"] == f"{start}{both_forms}{beside}b"
+    place = list(CATEGORIES).index("Not Applicable")
+    assert with_na[place]["prompt"] == docs[place]["prompt"]
     code.write_text("class MMfin: pass\nclass MMfin_CN: pass")
     message = rf"expected the function {stem}\.build_prompt"
     with pytest.raises(DataError, match=message):

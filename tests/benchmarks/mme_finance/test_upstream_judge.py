@@ -160,18 +160,12 @@ def test_the_reply_about_a_turn(folder: str) -> None:
     assert read(doc, judged, scoring="robust").unscored
 
 
-def test_a_task_of_conversations_takes_their_text(folder: str) -> None:
-    conversation_rubric(folder)
-    task = TaskFile("mme_finance_mt_zh")
-    rubric = task.rubric({"rubric": "upstream", "data_dir": folder})
-    assert rubric.name == "mme_finance_upstream_mt_zh"
-
-
 def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     conversation_rubric(folder)
     metadata = {"rubric": "upstream", "data_dir": folder}
     step = TaskFile("mme_finance_mt_zh").judge_step(metadata)
     assert step is not None
+    assert step.rubric.name == "mme_finance_upstream_mt_zh"
     task = load_task("mme_finance_mt_zh", Options({"source": "sample"}, n_rows=1))
     ((doc_id, doc),) = task.docs.items()
     points = dict.fromkeys(step.rubric.dimensions.values(), 8)
