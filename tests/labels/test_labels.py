@@ -21,6 +21,7 @@ from studies_at_work import (
     read,
     run,
     sample_docs,
+    sheets_of,
     write_judged,
 )
 
@@ -109,6 +110,16 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     assert path_alpha["alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
     assert path_alpha["low"] <= path_alpha["alpha"] <= path_alpha["high"] == 1
     assert alphas.loc["rounding", "alpha"] == 1
+
+
+def test_a_run_about_the_sample_is_shown_with_its_terms(
+    xfinbench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    out = tmp_path / "calc.csv"
+    options = ("--study", "xfinbench_calc_errors", "--n", 8, "--out", out)
+    run("label", "draw", xfinbench, *options)
+    assert any(read(sheets_of(out)[0])["gold_terms"])
 
 
 def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Finance terms in studies: people link them to questions, and compare formulas with them."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -91,6 +92,19 @@ def test_people_who_compare_formulas_see_the_gold_terms(tmp_path: Path) -> None:
         shown = [term["id"] for term in row.doc["shown_gold_terms"]]
         assert shown == row.doc["gold_terms"]
         assert all(term["definition"] for term in row.doc["shown_gold_terms"])
+
+
+def test_a_file_about_the_sample_shows_its_terms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    (documents,) = load(subset="calc", **SAMPLE).values()
+    ids = [doc["id"] for doc in documents if doc["gold_terms"]]
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(dict.fromkeys(ids, "I cannot say.")))
+    study = load_study("xfinbench_calc_errors")
+    rows = draw(study, file, n=5, seed=0, options={}).rows
+    assert all(row.doc["shown_gold_terms"] for row in rows)
 
 
 def test_candidates_without_a_question_about_them_are_refused() -> None:

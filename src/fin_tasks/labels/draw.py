@@ -86,7 +86,7 @@ def draw(
         )
     drawn = _drawn_from(source, n, seed)
     if "gold_terms" in study.show or study.candidates:
-        _add_terms(drawn, options)
+        _add_terms(drawn, source.options)
     return drawn
 
 

@@ -72,22 +72,23 @@ class Row(BaseModel):
 class Source:
     """Where the rows of a study come from: a run, a file of responses, or the benchmark's questions alone.
 
-    The options `source`, `data_dir` and `split` say which questions the benchmark has.
+    The options `source`, `data_dir` and `split` say which questions the benchmark has. Where a file or a run
+    says it, the options are changed.
     """
 
     def __init__(self, study: Study, options: Mapping[str, Any]) -> None:
         self.study = study
+        self.options = options
         self.model = ""
         self.rows: list[Row] = []
         self.provenance: dict[str, dict[str, Any]] = {}
         """Of the documents, by task."""
-        self._options = options
         self._benchmark = benchmark_named(study.benchmark)
 
     def add_questions(self) -> None:
         """Add the benchmark's questions."""
         for task in self.study.tasks:
-            self.rows += self._documents(task, self._options)
+            self.rows += self._documents(task, self.options)
 
     def add_file(
         self,
@@ -99,7 +100,7 @@ class Source:
         """Add the questions that a file has responses to; rows of no task are left out, which is logged."""
         saved = read_saved_rows(path, columns=columns, strict=strict)
         files = list(map(TaskFile, self.study.tasks))
-        answered = answered_tasks(files, saved, self._options, path)
+        answered = answered_tasks(files, saved, self.options, path)
         if not answered.tasks:
             raise DataError(
                 f"{path}: expected ids of questions of {', '.join(self.study.tasks)}, "
@@ -112,6 +113,7 @@ class Source:
                 strict=strict,
             )
         self.model = models_of([path])[0]
+        self.options = answered.tasks[0].options
         for task in answered.tasks:
             scores = _scores_of(task, str(path), strict=strict)
             for row in self._documents(task.questions.file.name, task.options):
@@ -138,9 +140,13 @@ class Source:
                 raise DataError(
                     f"{path}: expected results of one model, each task once, got more of {task}."
                 )
+            has_source = self.options.get("source", "auto") != "auto"
+            is_sample = result.provenance.get("split") == "sample"
+            if is_sample and not has_source and "data_dir" not in self.options:
+                self.options = {**self.options, "source": "sample"}
             known = {}
             try:
-                for row in self._documents(task, self._options):
+                for row in self._documents(task, self.options):
                     known[row.doc_id] = row.doc
             except FinTasksError as error:
                 text = "%s: its rows are shown as the run holds them (%s)"
