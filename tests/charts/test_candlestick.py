@@ -307,5 +307,6 @@ def test_axes_of_a_flat_price_and_of_volumes(figures: list[Any]) -> None:
     columns = dict.fromkeys(("open", "high", "low", "close"), 50.0)
     draw(made(prices=made().prices.assign(**columns)))
     prices, volumes = figures[0].axes
+    assert figures[0].texts[0].get_text().startswith("T: daily prices")
     assert prices.get_ylim() == pytest.approx((49.95, 50.05))
     assert volumes.get_ylim() == pytest.approx((0, 1.08))

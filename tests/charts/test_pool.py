@@ -55,6 +55,7 @@ def test_two_processes_draw_the_same(tmp_path: Path) -> None:
 def test_only_missing_charts_are_drawn(tmp_path: Path, fast: None) -> None:
     paths, drawn = draw_charts([*charts(3), *charts(1)], tmp_path)
     assert (len(paths), len(set(paths)), drawn) == (4, 3, 3)
+    assert paths[0].name.startswith("T_2010-01-04_2010-02-26_")
     paths[1].unlink()
     times = {path: path.stat().st_mtime_ns for path in (paths[0], paths[2])}
     assert draw_charts(charts(3), tmp_path) == (paths[:3], 1)

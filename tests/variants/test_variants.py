@@ -22,6 +22,7 @@ from fin_tasks.variants.build import Source, Variant, build_variants
 from fin_tasks.variants.folder import read_variants
 from fin_tasks.variants.literals import literals_in
 from fin_tasks.variants.mentions import mentions_in, replace_mentions
+from fin_tasks.variants.program import as_function
 from fin_tasks.variants.relations import related
 
 PROGRAM = """def solution():
@@ -258,6 +259,21 @@ def test_a_draft_whose_programs_fail_is_no_variant() -> None:
         [source()], lambda programs: next(calls)(programs), per_question=3, seed=7
     )
     assert (variants, dropped) == ([], {"no plausible variant": 1})
+
+
+@pytest.mark.parametrize(
+    ("script", "context"),
+    [
+        ("answer = 2 * 3\nunit = 1", ""),
+        ("factor = 2\nresult = factor * 3", ""),
+        ("2 * 3", ""),
+        ("df['a'][0] * 2", '{"a": [3]}'),
+        ("def solution():\n    return 6", ""),
+    ],
+)
+def test_a_script_becomes_a_function(script: str, context: str) -> None:
+    (outcome,) = run([as_function(script, context)])
+    assert outcome.number == 6
 
 
 def test_numbers_are_replaced_from_the_back() -> None:
