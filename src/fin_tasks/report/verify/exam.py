@@ -15,8 +15,17 @@ from fin_tasks.saved.run_folder import SavedRun
 from ..decoding import decoding_text
 from ..model import TaskResult
 from . import sent
+from .expected import (
+    changed_documents,
+    check_gold,
+    different_settings,
+    options_for,
+    version_of,
+    wrong_rows,
+)
 from .host_judge import HostJudge
 from .items import Finding, Item, Options, Outcome, Rows, read_rows
+from .judged import pleas_in
 from .prompts import compare_prompts
 from .scores import (
     InstalledTask,
@@ -27,15 +36,6 @@ from .scores import (
     figures_of_parts,
     load_task,
     score_rows,
-)
-from .verification import (
-    changed_documents,
-    check_gold,
-    different_settings,
-    options_for,
-    pleas_in,
-    version_of,
-    wrong_rows,
 )
 
 _VERSIONS = ("version", "scorer")

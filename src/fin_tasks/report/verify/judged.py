@@ -1,4 +1,4 @@
-"""Ask the verifier's own judge again about some of the responses that a judge scored."""
+"""Ask the verifier's own judge again about some judged responses, and find responses that talk to a judge."""
 
 import random
 import secrets
@@ -13,11 +13,12 @@ from pandas import DataFrame
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel, judge_items
+from fin_tasks.judging.pleas import plea_in
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
 from ..model import TaskResult
-from .items import Item, Options
+from .items import Item, Options, Rows
 from .scores import InstalledTask, RecordedReplies
 
 _N_SHUFFLES = 10_000
@@ -98,6 +99,15 @@ def _ask_again(
         return Item("judged", "verified", evidence)
     is_same_judge = judge.model == result.judge.get("model")
     return Item("judged", "failed" if is_same_judge else "not verified", evidence)
+
+
+def pleas_in(rows: Rows) -> list[str]:
+    """Return the rows whose responses talk to the judge, each with the passage."""
+    details = []
+    for row_id, row in rows.items():
+        pleas = filter(None, map(plea_in, row.responses))
+        details += [f"{row_id}: {plea!r}" for plea in pleas]
+    return details
 
 
 def _ask(questions: list[Question], rubric: Rubric, judge: JudgeModel) -> list[Judged]:
