@@ -34,24 +34,26 @@ async function showCompare(main) {
     main.append(el("p", {}, "These two models share no task."));
     return;
   }
+  main.append(...differencesTable(rows, a, b));
+  await showDiffering(main, rows, a, b, () => now === nDrawn);
+}
+
+// Return the table of both values and their difference, a row for each task.
+function differencesTable(rows, a, b) {
+  const value = (model, entryOf) => ({
+    title: modelName(model),
+    content: (row) => boundText(entryOf(row)),
+    note: (row) => noteOf(entryOf(row)),
+  });
   const columns = [
     { title: "Task", content: (row) => row.task.name },
-    {
-      title: modelName(a),
-      content: (row) => boundText(row.first),
-      note: (row) => noteOf(row.first),
-    },
-    {
-      title: modelName(b),
-      content: (row) => boundText(row.second),
-      note: (row) => noteOf(row.second),
-    },
+    value(a, (row) => row.first),
+    value(b, (row) => row.second),
     { title: "Difference", content: (row) => differenceOf(row, largestOf(rows, row.metric)) },
     { title: "Result", content: (row) => resultOf(row, a, b) },
     { title: "Questions", content: (row) => questionsOf(row, a) },
   ];
-  main.append(...table("Differences", columns, rows));
-  await showDiffering(main, rows, a, b, () => now === nDrawn);
+  return table("Differences", columns, rows);
 }
 
 // Return the chosen models; by default one's own best and the recorded one next to it, else the two
