@@ -276,6 +276,10 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen == [("candle", 7), ("line", None)]
 
 
+def test_any_ticker_gives_a_name_of_a_file() -> None:
+    assert made(ticker="../BRK.B").stem.startswith("BRK-B_2010-01-04_")
+
+
 def test_what_cannot_be_drawn_is_refused() -> None:
     closes = made().prices.assign(high=float("nan"))
     for options in (
