@@ -134,8 +134,10 @@ def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() ->
 def test_names_hidden_and_shown() -> None:
     hidden = rows("signal", towards(0.1), anonymized=True)
     found, _ = compare_arms(pd.concat([rows("signal", towards(0.3)), hidden]))
-    one = effect(found, "named - anonymized (signal)", "signal_probability")
+    contrast = "named - anonymized (signal)"
+    one = effect(found, contrast, "signal_probability")
     assert one["difference"] == pytest.approx(0.2)
+    assert effect(found, contrast, "follows_signal")["p_holm"] == 1
 
 
 def test_table_1() -> None:

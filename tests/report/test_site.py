@@ -229,6 +229,22 @@ def test_a_picture_that_cannot_be_read_is_left_out(
     assert copy_picture("chart.png", out=tmp_path / "out", folders=folders) == ""
 
 
+def test_of_pictures_of_one_name_that_in_folders_of_the_same_names_is_shown(
+    tmp_path: Path,
+) -> None:
+    for color in ("red", "blue"):
+        (tmp_path / color).mkdir()
+        Image.new("RGB", (8, 8), color).save(tmp_path / color / "1.png")
+    shown = {}
+    for path in ("away/red/1.png", "away/blue/1.png", "1.png"):
+        shown[path] = copy_picture(path, out=tmp_path / "out", folders=[tmp_path])
+    assert shown["1.png"] == ""  # it may be either
+    for path, color in (("away/red/1.png", "red"), ("away/blue/1.png", "blue")):
+        with Image.open(tmp_path / "out" / shown[path]) as picture:
+            red, _, blue = picture.convert("RGB").getpixel((4, 4))
+        assert (red > blue) == (color == "red")
+
+
 def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
     Image.new("1", (8_000, 8_000)).save(tmp_path / "huge.png")
     shown = copy_picture("huge.png", out=tmp_path / "out", folders=[tmp_path])

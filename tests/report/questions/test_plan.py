@@ -130,6 +130,8 @@ def test_windows_that_an_effect_needs() -> None:
     assert plan("--benchmark", "dynostock_statement")["n"] == independent["n"]
     assert independent["needed_by_points"]["5"] == 128
     correlated = plan("--spread", "0.1")["needed_by_points"]["5"]
-    assert correlated < 128 < plan()["needed_by_points"]["5"]
+    usual = plan()["needed_by_points"]["5"]
+    assert correlated < 128 < usual
     shown = run(*arguments)
+    assert f"{usual:,}" in shown.output
     assert "23 (this task)" in shown.output and "5 points" in shown.output
