@@ -117,7 +117,7 @@ def test_none_is_no_answer(kind: Kind, reply: str) -> None:
         ("letter", "A or B"),
         ("number", "8"),
         ("number", "true"),
-        ("number", "1,250.5\nor 7"),
+        ("letter", "B\nRates fall."),
         ("number", "7 " + "because it is the last number of the response " * 3),
         ("number", "[" * 9_000),
     ],
