@@ -71,6 +71,7 @@ def test_a_path_bytes_and_a_picture_are_sent(file: Path) -> None:
         [],
         [],
     ]
+    assert ["image_paths" in doc for doc in docs] == [len(each) > 1 for each in colors]
     for doc, shown in zip(documents, colors, strict=True):
         assert doc["prompt"] == IMAGE_MARK * len(shown) + "Q?"
         assert "image" not in doc

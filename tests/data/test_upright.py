@@ -39,6 +39,7 @@ def test_a_picture_is_shown_upright(
         assert (shown, copies.exists()) == (path, False)
         return
     assert (shown.parent, upright_file(shown, copies)) == (copies, shown)
+    assert shown.suffix == (".jpg" if form == "JPEG" else ".png")
     with Image.open(shown) as image:
         quarters = image.convert("L").resize((2, 2), Image.Resampling.BOX).tobytes()
     assert list(quarters) == pytest.approx([GRAYS[place] for place in order], abs=5)

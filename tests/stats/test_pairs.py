@@ -129,6 +129,12 @@ def test_rank_and_range_come_from_the_same_rows() -> None:
     assert places == [("all", 1, 1, 1), ("easy", 2, 2, 2)]
 
 
+def test_equal_runs_share_a_rank() -> None:
+    scores = dict.fromkeys("ab", np.array([1.0, 0.0] * 10))
+    places = rank(scores, compare_all(scores))
+    assert places == [("a", 1, 1, 2), ("b", 1, 1, 2)]
+
+
 @settings(max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
