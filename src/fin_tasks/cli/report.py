@@ -31,7 +31,8 @@ def report(
     no_samples: Annotated[
         bool,
         typer.Option(
-            "--no-samples", help="Leave questions and responses out of the page."
+            "--no-samples",
+            help="Leave questions, right answers and responses out of the page.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -66,7 +66,7 @@ def write_report(
         token_prices: YAML file with the prices of models' tokens.
         corrected: File with judges' values that people's labels corrected.
         corrections: YAML file of questions that leave, or that have another truth.
-        samples: Whether the page shows questions and responses.
+        samples: Whether the page shows questions, right answers and responses.
     """
     listed = [paths] if isinstance(paths, AnyPath) else list(paths)
     board_file = read_board_file([Path(path) for path in listed])
@@ -98,7 +98,7 @@ def write_report(
         write_tables(values, folder / "tables", leaderboard.question_corrections)
         draw_window_figures(report, folder / "figures")
         write_effects(report, folder / "tables", folder / "figures")
-        write_page(report, leaderboard, folder)
+        write_page(report, leaderboard, folder, questions=samples)
     return WrittenReport(
         page=Path(out) / "index.html",
         leaderboard=leaderboard,

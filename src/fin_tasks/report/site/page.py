@@ -25,10 +25,12 @@ _BENCHMARK_FIELDS = (
 _CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
 
 
-def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
+def write_page(
+    report: Report, board: Leaderboard, folder: Path, *, questions: bool = True
+) -> None:
     """Write the page into the folder of a report: `index.html`, and what it loads into the folder `page`.
 
-    The samples are there already.
+    The samples are there already. Without `questions` the page has no table of them, which shows the right answers.
     """
     page_folder = folder / "page"
     page_folder.mkdir(exist_ok=True)
@@ -49,7 +51,7 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
         "samples": {file.stem.removeprefix("list-"): True for file in lists},
-        "questions": write_questions(report, page_folder),
+        "questions": questions and write_questions(report, page_folder),
         "chunk": CHUNK,
         "downloads": _downloads(folder),
     }
