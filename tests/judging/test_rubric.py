@@ -77,7 +77,7 @@ def test_the_ends_of_the_scale_are_scores() -> None:
 def test_the_judge_is_told_everything(tmp_path: Path) -> None:
     picture = tmp_path / "a.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
-    item = replace(ITEM, picture=picture, background="A weekly chart.")
+    item = replace(ITEM, answer="5 July", picture=picture, background="A weekly chart.")
     system, user = EN.messages(item)
     text, image = user["content"]
     category = EN.categories["OCR"]
@@ -85,6 +85,7 @@ def test_the_judge_is_told_everything(tmp_path: Path) -> None:
         category.requirements,
         EN.points["objective"].splitlines()[0],
         "Which day?",
+        "5 July",
         "Friday.",
         "A weekly chart.",
         category.examples[1].response,
