@@ -94,6 +94,8 @@ def test_a_variant_has_all_else_of_its_question(tmp_path: Path) -> None:
     write_variants(tmp_path, [variant], "bank", {"seed": 1})
     (changed,) = changed_questions([QUESTION], tmp_path, "bank")
     expected = {"id": "q1~1", "answer": "12", "topic": "Loans", "published_id": "q1"}
+    assert changed["question"] == variant.question
+    assert changed["program"] == variant.program
     assert json.loads(json.dumps(changed)).items() >= expected.items()
     assert changed["published_truth"] == 10.0
     with pytest.raises(DataError, match="got one of 'q1'"):

@@ -160,6 +160,7 @@ def test_in_doubt_no_answer_is_read(document: dict[str, Any], said: str) -> None
         ({"tolerance": 5}, "tolerance: expected a share"),
         ({"tolerance": "1 %"}, "tolerance: expected a share"),
         ({"alternatives": "CR"}, "alternatives: expected a list of texts"),
+        ({"alternatives": [5]}, "alternatives: expected a list of texts"),
     ],
 )
 def test_fields_that_cannot_be_used_are_refused(

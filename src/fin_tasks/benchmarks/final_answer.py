@@ -7,7 +7,6 @@ the answer or NONE, and our rules read the reply.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from string import ascii_uppercase
 from typing import Literal
 
 from fin_tasks.answers.choices import lettered, read_choice
@@ -87,9 +86,7 @@ def _answer_in(
     if kind == "verdict":
         return read_verdict(f"{MARKER} {reply}.").answer
     if kind == "letter":
-        letter = read_choice(f"{MARKER} {reply}.", choices).answer
-        n_choices = len(choices) or None
-        return letter if letter and letter in ascii_uppercase[:n_choices] else None
+        return read_choice(f"{MARKER} {reply}.", choices).answer
     number = read_quantity(f"{MARKER} [{reply}].").answer
     return number if number and _is_in(number, strip_reasoning(response)) else None
 
