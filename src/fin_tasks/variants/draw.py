@@ -1,6 +1,5 @@
 """Draw other numbers of the same kind, decimals and rough size, in the same order among the numbers of a program."""
 
-import math
 import random
 from collections.abc import Sequence
 from decimal import Decimal
@@ -92,13 +91,11 @@ def _step_of(mention: Mention) -> Decimal:
 
 
 def _is_alike(mention: Mention, new: Decimal) -> bool:
-    """Return whether a new number is like the old one: above zero, within a factor of ten, and of the same kind.
+    """Return whether a new number is of the same kind as the old one.
 
     A word stays a word, a number below 1 stays below 1, and a share below 100 % stays below 100 %.
     """
     old = mention.value
-    if new <= 0 or abs(math.log10(new / old)) > 1:
-        return False
     if mention.written.isalpha():
         return mention.with_value(new).isalpha()
     if old < 1 <= new:
