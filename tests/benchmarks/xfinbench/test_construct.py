@@ -164,6 +164,8 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
             if subset == "mcq":
                 place = "ABC".index(doc["ground_truth"])
                 assert doc["choices"][place] == "It is 42"
+            if subset == "bool":
+                assert doc["ground_truth"] == str(float("is 42" in doc["question"]))
     assert exercises["test"].isdisjoint(exercises["validation"])
     assert len(exercises["test"]) == 2
     assert build(tmp_path, good, *rows, **options)[1] == questions
@@ -372,6 +374,9 @@ def test_how_the_paper_asks(tmp_path: Path) -> None:
             letter = question["answer"]
             assert question["choices"]["ABC".index(letter)] == "It is 42"
             right.add(letter)
+        if question["kind"].startswith("statement"):
+            is_true = question["kind"] == "statement_true"
+            assert question["answer"] == str(float(is_true))
     assert len(right) > 1
 
 
