@@ -78,12 +78,14 @@ def test_the_authors_templates_are_filled(folder: Path) -> None:
     assert facts["prompts"]["set"] == "upstream"
 
 
-# The truth is 0.333; XFinBench's authors take 0.5 %, a factor of 100, and only what follows the marker.
+# The file's truth is 0.333, and the exact one is 1/3.
+# XFinBench's authors take 0.5 %, a factor of 100, and only what follows the marker.
 @pytest.mark.parametrize(
     ("response", "paper", "robust"),
     [
         ("Therefore, my answer is [0.3345].", 1.0, 1.0),
         ("Therefore, my answer is [0.336].", 0.0, 0.0),
+        ("Therefore, my answer is [0.3314].", 1.0, 0.0),
         ("Therefore, my answer is [33.3].", 1.0, 0.0),
         ("Therefore, my answer is [3.33].", 0.0, 0.0),
         ("The answer is 0.333.", 0.0, 1.0),
