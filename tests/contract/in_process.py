@@ -1,5 +1,7 @@
 """lm-eval in this process, with a model that answers as a function of the document says, or one on a server."""
 
+import asyncio
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -80,7 +82,22 @@ def run(
         predict_only=predict_only,
         confirm_run_unsafe_code=confirm_run_unsafe_code,
     )
+    if served:
+        close_event_loop()
     return dict(found or {})  # nothing on other processes than the first
+
+
+def close_event_loop() -> None:
+    """Close the event loop that `asyncio.run` leaves open after inspect_ai has applied nest_asyncio."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            loop = asyncio.get_event_loop()
+        except RuntimeError:
+            return  # `asyncio.run` has closed its loop
+    if not loop.is_running():
+        loop.close()
+        asyncio.set_event_loop(None)
 
 
 def parts_of(found: Mapping[str, Any], task: str) -> dict[str, float]:
