@@ -26,7 +26,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 _PATTERN = re.compile(r"[|*?\[]")
-"""The signs of a name with alternatives or patterns."""
+"""In results, a name with one of these is replaced by that of the file which it matches."""
 _PINS = Path(__file__).parent / "pins"
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 
@@ -128,7 +128,8 @@ class Located:
                 )
             for path in paths:
                 check_name(path)
-                added[_shown_name(name, path)] = path
+                shown_name = path.name if _PATTERN.search(name) else name
+                added[shown_name] = path
         if self.origin == "upstream":
             from .download import fetch
 
@@ -177,11 +178,6 @@ class Located:
             "is_own": self.origin == "data_dir" and bool(self.unlike_pins()),
             "files": hashes,
         }
-
-
-def _shown_name(name: str, file: Path) -> str:
-    """Return the name of a file for results: a name with patterns is replaced by that of the file."""
-    return file.name if _PATTERN.search(name) else name
 
 
 def locate(
@@ -236,7 +232,10 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        files = {_shown_name(name, folder): folder for name in paths[:1]}
+        files = {}
+        for name in paths[:1]:
+            shown_name = folder.name if _PATTERN.search(name) else name
+            files[shown_name] = folder
         located = replace(located, root=folder.parent, files=files)
         paths = paths[1:]
     elif source == "data_dir":
