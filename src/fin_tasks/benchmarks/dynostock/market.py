@@ -102,15 +102,15 @@ class Market:
     @cached_property
     def _rows_by_ticker(self) -> Sequence[Mapping[str, slice]]:
         """The rows of each ticker in the prices, and in the reports. Both are sorted by ticker."""
-        places = []
+        tables = []
         for table in (self.prices, self.reports):
             rows = {}
             first_row = 0
             for name, n_rows in table["ticker"].value_counts(sort=False).items():
                 rows[str(name)] = slice(first_row, first_row + n_rows)
                 first_row += n_rows
-            places.append(rows)
-        return places
+            tables.append(rows)
+        return tables
 
     def excerpt(
         self,
@@ -122,16 +122,17 @@ class Market:
         # The rows of a ticker are sorted by day, unknown days last. A mask of all rows would take much longer.
         days = np.datetime64(start, "D"), np.datetime64(end, "D") + 1
         columns = (self.prices["date"], self.reports["reported"])
-        shown = []
-        for column, places in zip(columns, self._rows_by_ticker, strict=True):
-            place = places.get(ticker, slice(0, 0))
-            first, stop = np.searchsorted(column.to_numpy()[place], days)
-            shown.append(slice(place.start + int(first), place.start + int(stop)))
-        rows = self.prices.iloc[shown[0]]
+        excerpt_rows = []
+        for column, rows_by_ticker in zip(columns, self._rows_by_ticker, strict=True):
+            ticker_rows = rows_by_ticker.get(ticker, slice(0, 0))
+            first, stop = np.searchsorted(column.to_numpy()[ticker_rows], days)
+            begin = ticker_rows.start
+            excerpt_rows.append(slice(begin + int(first), begin + int(stop)))
+        rows = self.prices.iloc[excerpt_rows[0]]
         if rows["close"].isna().all():
             known = "no prices"
-            place = self._rows_by_ticker[0].get(ticker, slice(0, 0))
-            every_day = self.prices["date"].iloc[place].dt.date
+            ticker_rows = self._rows_by_ticker[0].get(ticker, slice(0, 0))
+            every_day = self.prices["date"].iloc[ticker_rows].dt.date
             if len(every_day):
                 known = f"prices from {every_day.iloc[0]} to {every_day.iloc[-1]}"
             raise DataError(
@@ -143,7 +144,7 @@ class Market:
             # Division and multiplication change the last bits.
             volume = prices["volume"] / factor
             prices = (prices * factor).assign(volume=volume).round(6)
-        filed = self.reports.iloc[shown[1]].reset_index(drop=True)
+        filed = self.reports.iloc[excerpt_rows[1]].reset_index(drop=True)
         factors = filed["later_splits"] * factor
         reports = filed.copy()
         if (factors != 1).any():
